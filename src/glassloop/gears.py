@@ -1,0 +1,123 @@
+"""The seams between the gears: what each owes the loop, as small protocols.
+
+Pass any object with these methods to `Agent(...)` and it takes the gear's place.
+No gear knows another one; `agent.py` introduces them to each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from .events import Event
+from .types import Capabilities, Declaration, Delta, Message, Move, Reply, Request, Stop, ToolCall, Verdict
+
+if TYPE_CHECKING:
+    from .state import State
+
+
+@dataclass(frozen=True)
+class Turn:
+    """All a protocol needs to ask for one step: the state of the run, as far as the grammar follows it.
+
+    Attributes:
+        messages: What memory lets the model see, oldest first.
+        tools: The tools that may be called now; empty when only an answer is left.
+        language: Language of prompts, labels and corrections.
+        barred: Calls already answered, which are not offered again unchanged.
+        answer_only: True when only an answer may be given (limits, wrap-up).
+        parallel: Whether several calls may be asked for at once.
+        instruction: A last instruction for this turn alone (the wrap-up), shown after all messages.
+        temperature: Sampling temperature of this step.
+    """
+
+    messages: tuple[Message, ...]
+    tools: tuple[Declaration, ...] = ()
+    language: str = "en"
+    barred: tuple[ToolCall, ...] = ()
+    answer_only: bool = False
+    parallel: bool = True
+    instruction: str = ""
+    temperature: float = 0.1
+    max_tokens: int | None = None
+
+
+@runtime_checkable
+class Model(Protocol):
+    """A language model behind a server or in this process.
+
+    `complete` and `stream` raise only `ModelError`s. `stream` yields `Delta`s and, last, the whole `Reply`.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def capabilities(self) -> Capabilities: ...
+
+    async def complete(self, request: Request) -> Reply: ...
+
+    def stream(self, request: Request) -> AsyncIterator[Delta | Reply]: ...
+
+
+class ReplyProtocol(Protocol):
+    """A way to ask for a step and to understand what came back. `read` never raises and never guesses silently."""
+
+    @property
+    def name(self) -> str: ...
+
+    def ask(self, turn: Turn) -> Request: ...
+
+    def read(self, reply: Reply, turn: Turn) -> Move: ...
+
+
+class Executor(Protocol):
+    """Runs the calls of a move and yields what happens: approvals, starts, and one `CallFinished` for each call."""
+
+    @property
+    def declarations(self) -> Sequence[Declaration]: ...
+
+    def execute(self, move: Move, state: State) -> AsyncIterator[Event]: ...
+
+
+class Memory(Protocol):
+    """Decides what the model sees. `compact` may answer with events that replace the oldest part of the view."""
+
+    def view(self, state: State) -> tuple[Message, ...]: ...
+
+    def compact(self, state: State, *, harder: bool = False) -> Sequence[Event]: ...
+
+
+@dataclass(frozen=True)
+class Ending:
+    """A limit's word: the run ends with this `stop`, for this reason."""
+
+    stop: Stop
+    detail: str
+
+
+class Limiter(Protocol):
+    """Says when a run must end; asked before every turn of the loop."""
+
+    def check(self, state: State) -> Ending | None: ...
+
+
+class Verifier(Protocol):
+    """Says whether an answer may be given: it may claim only what was observed."""
+
+    def check(self, answer: str, state: State) -> Verdict: ...
+
+
+class Recorder(Protocol):
+    """Takes events in order. `record` returns only when the event is where it should be."""
+
+    def record(self, event: Event) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Retriever(Protocol):
+    """Finds passages with source, place and score."""
+
+    def search(self, query: str, k: int = 5) -> Sequence[Any]: ...

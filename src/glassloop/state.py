@@ -1,0 +1,244 @@
+"""What a run knows so far: a fold over its events, and nothing else.
+
+The loop reads a `State`, the events write it. Because every change goes through
+`apply`, a state rebuilt from a journal is the state the run had, which is what
+makes resume, replay and fork one and the same thing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import singledispatchmethod
+from typing import Any
+
+from .events import (
+    AnswerChecked,
+    ApprovalAsked,
+    ApprovalGiven,
+    CallFinished,
+    CallStarted,
+    Event,
+    HistoryCompacted,
+    LimitReached,
+    ModelAsked,
+    ModelReplied,
+    MoveRead,
+    RunEnded,
+    RunStarted,
+)
+from .types import Message, Move, Observation, Reply, Request, Run, Step, ToolCall, Usage
+
+STEP_PURPOSES = ("step",)
+"""Requests that count as a turn of the loop; wrap-ups, summaries and decisions are counted in usage only."""
+
+
+class State:
+    """The run so far.
+
+    Attributes:
+        messages: The full conversation in neutral form, never edited.
+        steps: Finished and current steps, oldest first.
+        pending: Calls of the current move that have no observation yet, in order.
+        started: Ids of pending calls whose `CallStarted` is recorded: intents without an outcome.
+        approvals: The decision on each call, by call id.
+        done: The first good observation of every call key, and how often it was repeated.
+    """
+
+    def __init__(self, events: Iterable[Event] = ()) -> None:
+        self.started_event = RunStarted()
+        self.begun_at = 0.0
+        self.last_at = 0.0
+        self.messages: list[Message] = []
+        self.steps: list[Step] = []
+        self.request: Request | None = None
+        self.asked_purpose = "step"
+        self.reply: Reply | None = None
+        self.pending: list[ToolCall] = []
+        self.started: dict[str, CallStarted] = {}
+        self.asked: dict[str, ApprovalAsked] = {}
+        self.approvals: dict[str, ApprovalGiven] = {}
+        self.observed: list[tuple[ToolCall, Observation]] = []
+        self.done: dict[str, Observation] = {}
+        self.usage = Usage()
+        self.faults_in_row = 0
+        self.faults = 0
+        self.corrections = 0
+        self.checked: AnswerChecked | None = None
+        self.ending: LimitReached | None = None
+        self.ended: RunEnded | None = None
+        self.compacted: HistoryCompacted | None = None
+        self.last_prompt_tokens = 0
+        self.last_prompt_messages = 0
+        for event in events:
+            self.apply(event)
+
+    # -- what the gears ask ------------------------------------------------------------
+
+    @property
+    def run_id(self) -> str:
+        """The run's id."""
+        return self.started_event.run_id
+
+    @property
+    def question(self) -> str:
+        """The user's question of this run."""
+        return self.started_event.question
+
+    @property
+    def language(self) -> str:
+        """Language of prompts and corrections, `en` or `zh`."""
+        return self.started_event.language
+
+    @property
+    def number(self) -> int:
+        """Number of the current step, 1 for the first; 0 before it."""
+        return len(self.steps)
+
+    @property
+    def seconds(self) -> float:
+        """Wall time from the start to the last event."""
+        return max(0.0, self.last_at - self.begun_at)
+
+    @property
+    def move(self) -> Move | None:
+        """The current step's move, if it has been read."""
+        return self.steps[-1].move if self.steps else None
+
+    def outcomes(self) -> list[tuple[ToolCall, Observation]]:
+        """Every call with its observation, in order."""
+        return list(self.observed)
+
+    def to_run(self) -> Run:
+        """Freeze the state as the `Run` a user gets."""
+        end = self.ended
+        start = self.started_event
+        return Run(
+            id=start.run_id,
+            question=start.question,
+            answer=end.answer if end else "",
+            stop=end.stop if end else "cancelled",
+            steps=tuple(self.steps),
+            usage=self.usage,
+            seconds=self.seconds,
+            cost=end.cost if end else None,
+            model=start.model,
+            protocol=start.protocol,
+            answer_checked=end.answer_checked if end else False,
+            reasons=end.reasons if end else (),
+            detail=end.detail if end else "The run was interrupted.",
+            pending=tuple(self.pending),
+            sources=end.sources if end else (),
+            parent=start.parent,
+        )
+
+    # -- how events change it -----------------------------------------------------------
+
+    def apply(self, event: Event) -> None:
+        """Take one event into account. Events this state does not care about change nothing but the clock."""
+        if event.at:
+            self.begun_at = self.begun_at or event.at
+            self.last_at = event.at
+        self._apply(event)
+
+    @singledispatchmethod
+    def _apply(self, event: Event) -> None:
+        pass
+
+    @_apply.register
+    def _(self, event: RunStarted) -> None:
+        self.started_event = event
+        if event.system:
+            self.messages.append(Message("system", event.system))
+        self.messages.extend(event.history)
+        self.messages.append(Message("user", event.question, kind="question"))
+
+    @_apply.register
+    def _(self, event: ModelAsked) -> None:
+        before = self.request.messages[: event.kept] if self.request else ()
+        self.request = replace(event.request, messages=before + event.request.messages)
+        self.asked_purpose = event.purpose
+
+    @_apply.register
+    def _(self, event: ModelReplied) -> None:
+        self.reply = event.reply
+        self.usage = self.usage + event.reply.usage
+        if self.asked_purpose in STEP_PURPOSES:
+            self.last_prompt_tokens = event.reply.usage.prompt + event.reply.usage.completion
+            self.last_prompt_messages = len(self.messages)
+
+    @_apply.register
+    def _(self, event: MoveRead) -> None:
+        if self.request is None or self.reply is None:
+            return
+        move = event.move
+        step = Step(len(self.steps) + 1, self.request, self.reply, move, purpose=self.asked_purpose)
+        self.steps.append(step)
+        if move.fault:
+            self.faults += 1
+            self.faults_in_row += 1
+            if move.said:
+                self.messages.append(Message("assistant", move.said))
+            self.messages.append(Message("user", move.fault.message, kind="correction"))
+            return
+        self.faults_in_row = 0
+        if move.calls:
+            self.pending = list(move.calls)
+            self.messages.append(Message("assistant", move.said, calls=move.calls, thought=move.thought))
+
+    @_apply.register
+    def _(self, event: ApprovalAsked) -> None:
+        self.asked[event.call.id] = event
+
+    @_apply.register
+    def _(self, event: ApprovalGiven) -> None:
+        self.approvals[event.call_id] = event
+
+    @_apply.register
+    def _(self, event: CallStarted) -> None:
+        self.started[event.call.id] = event
+
+    @_apply.register
+    def _(self, event: CallFinished) -> None:
+        seen = event.observation
+        call = next((c for c in self.pending if c.id == seen.call_id), None)
+        if call is None:
+            return
+        self.pending.remove(call)
+        self.started.pop(call.id, None)
+        self.observed.append((call, seen))
+        final = ToolCall(call.id, seen.name, seen.arguments if seen.arguments is not None else call.arguments)
+        for key in {call.key, final.key}:
+            if seen.status == "ok":
+                self.done[key] = seen
+        self.messages.append(Message("tool", seen.content, call_id=call.id, name=seen.name))
+        last = self.steps[-1]
+        self.steps[-1] = replace(last, observations=(*last.observations, seen))
+
+    @_apply.register
+    def _(self, event: AnswerChecked) -> None:
+        self.checked = event
+        if self.steps:
+            self.steps[-1] = replace(self.steps[-1], verdict=event.verdict)
+        if event.corrected:
+            self.corrections += 1
+            self.messages.append(Message("assistant", event.answer))
+            self.messages.append(Message("user", event.verdict.complaint, kind="correction"))
+
+    @_apply.register
+    def _(self, event: HistoryCompacted) -> None:
+        self.compacted = event
+
+    @_apply.register
+    def _(self, event: LimitReached) -> None:
+        self.ending = event
+
+    @_apply.register
+    def _(self, event: RunEnded) -> None:
+        self.ended = event
+        self.usage = event.usage if event.usage.requests else self.usage
+
+
+def settings_of(state: State) -> dict[str, Any]:
+    """The run's settings as recorded at its start."""
+    return state.started_event.settings
