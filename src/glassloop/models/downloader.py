@@ -83,9 +83,9 @@ def _watch(child: subprocess.Popen[bytes], folder: Path, patience: Patience, rep
         except subprocess.TimeoutExpired:
             pass
         size, now = largest_file(folder), time.monotonic()
+        report(size)  # also when nothing grew: the person's clock goes on
         if size != seen:
             seen, moved, limit = size, now, patience.later
-            report(size)
         elif now - moved > limit:
             raise WeightsError(f"no byte came for {limit:.0f} seconds")
 
@@ -120,9 +120,11 @@ def largest_file(folder: Path) -> int:
 def _reason(output: str, code: int) -> str:
     """Return the line of a downloader's output that says most, without secrets."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
+    # pip has two forms: `ERROR: sentence`, and `error: name-of-it` followed by `× sentence`.
+    crosses = [line for line in lines if re.match(r"[×x] ", line)]
     errors = [line for line in lines if re.match(r"(ERROR|error)\b", line)]
-    line = (errors or lines or [f"it ended with code {code}"])[-1]
-    line = re.sub(r"^(ERROR|error):\s*", "", line)
+    line = (crosses or errors or lines or [f"it ended with code {code}"])[-1]
+    line = re.sub(r"^([×x] |(ERROR|error):\s*)", "", line)
     # An index address can carry a password: `https://user:secret@host/`.
     line = re.sub(r"//[^/@\s]+@", "//***@", line)
     return line if len(line) <= 200 else line[:199] + "…"
