@@ -35,7 +35,7 @@ _MARGIN = 16 << 20
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a fetch has come. Within one phase `done` never falls."""
+    """How far a fetch has come. `done` never falls within one phase of one place tried."""
 
     name: str
     phase: Phase
