@@ -23,6 +23,7 @@ class Turn:
 
     Attributes:
         messages: What memory lets the model see, oldest first.
+        declared: All tools of the run, as the prompt lists them: the same in every turn, so that prefixes hold.
         tools: The tools that may be called now; empty when only an answer is left.
         language: Language of prompts, labels and corrections.
         barred: Calls already answered, which are not offered again unchanged.
@@ -33,6 +34,7 @@ class Turn:
     """
 
     messages: tuple[Message, ...]
+    declared: tuple[Declaration, ...] = ()
     tools: tuple[Declaration, ...] = ()
     language: str = "en"
     barred: tuple[ToolCall, ...] = ()
@@ -78,6 +80,10 @@ class Executor(Protocol):
     @property
     def declarations(self) -> Sequence[Declaration]: ...
 
+    def offered(self, state: State) -> Sequence[Declaration]: ...
+
+    def barred(self, state: State) -> Sequence[ToolCall]: ...
+
     def execute(self, move: Move, state: State) -> AsyncIterator[Event]: ...
 
 
@@ -98,9 +104,11 @@ class Ending:
 
 
 class Limiter(Protocol):
-    """Says when a run must end; asked before every turn of the loop."""
+    """Says when a run must end, asked before every turn of the loop, and how many seconds are left."""
 
     def check(self, state: State) -> Ending | None: ...
+
+    def seconds_left(self, state: State) -> float | None: ...
 
 
 class Verifier(Protocol):

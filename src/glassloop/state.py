@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import singledispatchmethod
-from typing import Any
 
 from .events import (
     AnswerChecked,
@@ -54,6 +53,8 @@ class State:
         self.request: Request | None = None
         self.asked_purpose = "step"
         self.reply: Reply | None = None
+        self.unread = False
+        self.candidate: str | None = None
         self.pending: list[ToolCall] = []
         self.started: dict[str, CallStarted] = {}
         self.asked: dict[str, ApprovalAsked] = {}
@@ -68,6 +69,9 @@ class State:
         self.ending: LimitReached | None = None
         self.ended: RunEnded | None = None
         self.compacted: HistoryCompacted | None = None
+        self.squeezed = False
+        self.wrap_up_failed = False
+        self.journal_lost = ""
         self.last_prompt_tokens = 0
         self.last_prompt_messages = 0
         for event in events:
@@ -96,6 +100,11 @@ class State:
         return len(self.steps)
 
     @property
+    def turns(self) -> int:
+        """Steps that count against the limit: all but wrap-ups."""
+        return sum(step.purpose in STEP_PURPOSES for step in self.steps)
+
+    @property
     def seconds(self) -> float:
         """Wall time from the start to the last event."""
         return max(0.0, self.last_at - self.begun_at)
@@ -108,6 +117,10 @@ class State:
     def outcomes(self) -> list[tuple[ToolCall, Observation]]:
         """Every call with its observation, in order."""
         return list(self.observed)
+
+    def known(self) -> str:
+        """Every good observation in a line, for an answer when the model can give none."""
+        return "\n".join(f"- {call.name}: {o.content}" for call, o in self.observed if o.status == "ok")
 
     def to_run(self) -> Run:
         """Freeze the state as the `Run` a user gets."""
@@ -162,6 +175,8 @@ class State:
     @_apply.register
     def _(self, event: ModelReplied) -> None:
         self.reply = event.reply
+        self.unread = True
+        self.squeezed = False
         self.usage = self.usage + event.reply.usage
         if self.asked_purpose in STEP_PURPOSES:
             self.last_prompt_tokens = event.reply.usage.prompt + event.reply.usage.completion
@@ -171,18 +186,21 @@ class State:
     def _(self, event: MoveRead) -> None:
         if self.request is None or self.reply is None:
             return
+        self.unread = False
         move = event.move
+        self.candidate = move.answer
         step = Step(len(self.steps) + 1, self.request, self.reply, move, purpose=self.asked_purpose)
         self.steps.append(step)
-        if move.fault:
+        if self.ending is not None and move.answer is None:
+            self.wrap_up_failed = True
+        elif move.fault:
             self.faults += 1
             self.faults_in_row += 1
             if move.said:
                 self.messages.append(Message("assistant", move.said))
             self.messages.append(Message("user", move.fault.message, kind="correction"))
-            return
-        self.faults_in_row = 0
-        if move.calls:
+        elif move.calls:
+            self.faults_in_row = 0
             self.pending = list(move.calls)
             self.messages.append(Message("assistant", move.said, calls=move.calls, thought=move.thought))
 
@@ -218,16 +236,18 @@ class State:
     @_apply.register
     def _(self, event: AnswerChecked) -> None:
         self.checked = event
+        self.candidate = None
         if self.steps:
             self.steps[-1] = replace(self.steps[-1], verdict=event.verdict)
         if event.corrected:
             self.corrections += 1
-            self.messages.append(Message("assistant", event.answer))
+            self.messages.append(Message("assistant", event.answer, kind="answer"))
             self.messages.append(Message("user", event.verdict.complaint, kind="correction"))
 
     @_apply.register
     def _(self, event: HistoryCompacted) -> None:
         self.compacted = event
+        self.squeezed = True
 
     @_apply.register
     def _(self, event: LimitReached) -> None:
@@ -237,8 +257,3 @@ class State:
     def _(self, event: RunEnded) -> None:
         self.ended = event
         self.usage = event.usage if event.usage.requests else self.usage
-
-
-def settings_of(state: State) -> dict[str, Any]:
-    """The run's settings as recorded at its start."""
-    return state.started_event.settings

@@ -165,7 +165,8 @@ class Message(Record):
     """One entry of the conversation, before a protocol gives it a server's form.
 
     `kind` says what a user message is: the `question`, a `correction` of a fault,
-    a `summary` of compacted rounds, or retrieved `knowledge`.
+    a `summary` of compacted rounds, or retrieved `knowledge`; an assistant message
+    without calls is an `answer`, or else a reply that was not understood.
     """
 
     role: Role
@@ -173,7 +174,7 @@ class Message(Record):
     calls: tuple[ToolCall, ...] = ()
     call_id: str | None = None
     name: str | None = None
-    kind: Literal["", "question", "correction", "summary", "knowledge"] = ""
+    kind: Literal["", "question", "correction", "summary", "knowledge", "answer"] = ""
     thought: str = ""
 
 
@@ -239,6 +240,13 @@ class Request(Record):
     def key(self) -> str:
         """Hash of all that decides the reply; equal requests have equal keys."""
         return digest({k: v for k, v in self.to_dict().items() if k not in ("timeout", "purpose")})
+
+    def shared_with(self, before: Request | None) -> int:
+        """Count the leading messages shared with an earlier request: the part a server need not read again."""
+        if before is None:
+            return 0
+        pairs = zip(before.messages, self.messages)  # noqa: B905: the shorter one ends it
+        return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(before.messages), len(self.messages)))
 
 
 @dataclass(frozen=True)

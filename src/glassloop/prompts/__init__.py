@@ -1,0 +1,40 @@
+"""The words sent to a model and read from it, as data files: one group and language a file, equal keys.
+
+A text is a string or a list of lines. `$name` marks a value; a value that is not
+given is an error, so that no prompt ever goes out with a hole in it.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from importlib import resources
+from string import Template
+from typing import Any
+
+LANGUAGES = ("en", "zh")
+
+
+@lru_cache(maxsize=None)
+def load(group: str, language: str) -> dict[str, Any]:
+    """Return the texts of one group, for example `load("protocol", "zh")`."""
+    name = f"{group}.{language if language in LANGUAGES else 'en'}.json"
+    return json.loads(resources.files(__package__).joinpath(name).read_text(encoding="utf-8"))
+
+
+def text(group: str, language: str, key: str, **values: Any) -> str:
+    """Return one text with its values filled in.
+
+    Raises:
+        KeyError: The key does not exist or a value of the template is missing.
+    """
+    found = load(group, language)[key]
+    template = "\n".join(found) if isinstance(found, list) else found
+    return Template(template).substitute(values)
+
+
+def language_of(question: str) -> str:
+    """Return `zh` for text with a noticeable share of Chinese characters, else `en`."""
+    han = sum("\u4e00" <= c <= "\u9fff" or "\u3400" <= c <= "\u4dbf" for c in question)
+    words = sum(c.isascii() and c.isalpha() for c in question)
+    return "zh" if han and han * 4 >= words else "en"
