@@ -46,6 +46,7 @@ class State:
 
     def __init__(self, events: Iterable[Event] = ()) -> None:
         self.started_event = RunStarted()
+        self.seq = 0
         self.begun_at = 0.0
         self.last_at = 0.0
         self.messages: list[Message] = []
@@ -149,6 +150,7 @@ class State:
 
     def apply(self, event: Event) -> None:
         """Take one event into account. Events this state does not care about change nothing but the clock."""
+        self.seq = max(self.seq, event.seq)
         if event.at:
             self.begun_at = self.begun_at or event.at
             self.last_at = event.at

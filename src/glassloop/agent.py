@@ -1,0 +1,330 @@
+"""`Agent` puts the gears together; `run`, `arun` and `stream` are bridges over the one loop.
+
+Nothing is decided here. The agent introduces the gears to each other, stamps and
+records every event before the loop goes on, and hands the finished `Run` out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from .errors import ConfigurationError
+from .events import Event, ModelRetried, Noted, RunEnded, RunStarted
+from .gears import Memory, Model, Recorder, ReplyProtocol, Verifier
+from .journal.record import RUNS, JournalRecorder, find_run, new_run_id, read_events
+from .limits import LimitKeeper, Limits
+from .loop import Gears, react
+from .memory.view import WindowMemory
+from .prompts import language_of, text
+from .protocols import choose, listen
+from .state import State
+from .tools.declare import Tool, as_tool
+from .tools.executor import ToolExecutor
+from .tools.permission import AuditLog, Permission, default_approver
+from .types import Message, Run, Usage
+from .verify import HonestVerifier, OffVerifier
+
+T = TypeVar("T")
+ProtocolName = Literal["auto", "constrained", "native", "text"]
+RESUMABLE = ("cancelled", "approval_needed", "model_failed")
+"""Ends that are only pauses: `resume` takes the run up again there."""
+
+
+class Agent:
+    """A ReAct agent: a model, tools, and the gears between them.
+
+    Args:
+        model: A `Model`, a name such as `"ollama:qwen3:4b"` or a path to a GGUF file; None takes what is found
+            (see `glassloop doctor`).
+        tools: Functions, `@tool`s or `Tool`s.
+        system: Instructions of your own, before the protocol's.
+        protocol: How steps are asked for and read; `auto` takes the best the server can do, or pass your own.
+        language: Language of prompts and corrections; `auto` follows the question.
+        limits: When a run must end.
+        approver: Who is asked before a write: see `tools/permission.py`; None asks on a terminal or refuses.
+        allow: Names of destructive tools that may run, after a yes.
+        verifier: True checks answers against what was observed, False does not, or pass your own.
+        memory: What the model sees; None keeps the whole history inside the model's context.
+        provenance: Whether arguments must come from somewhere.
+        temperature: Sampling temperature of the steps.
+        seed: Sampling seed handed to the server.
+        journal: The directory of run journals, False for none, or a `Recorder`.
+        audit: The file of who allowed what; None puts it beside the runs' directory.
+        price: Money for a `Usage`, for `Limits.cost` and `Run.cost`.
+
+    Raises:
+        ConfigurationError: The parts do not fit together.
+    """
+
+    def __init__(
+        self,
+        model: Model | str | Path | None = None,
+        tools: Iterable[Any] = (),
+        *,
+        system: str = "",
+        protocol: ProtocolName | ReplyProtocol = "auto",
+        language: Literal["auto", "en", "zh"] = "auto",
+        limits: Limits | None = None,
+        approver: Any = None,
+        allow: Sequence[str] = (),
+        verifier: bool | Verifier = True,
+        memory: Memory | None = None,
+        provenance: bool = True,
+        temperature: float = 0.1,
+        seed: int | None = None,
+        journal: bool | str | Path | Recorder = True,
+        audit: str | Path | None = None,
+        price: Callable[[Usage], float | None] | None = None,
+    ) -> None:
+        self.tools: list[Tool] = [as_tool(t) for t in tools]
+        self.system = system
+        self.language = language
+        self.limits = limits or Limits()
+        self.temperature = temperature
+        self.seed = seed
+        self.price = price
+        self._model = model
+        self._protocol = protocol
+        self._memory = memory
+        self._journal = journal
+        self._retried: list[ModelRetried] = []
+        runs = Path(journal) if isinstance(journal, (str, Path)) else RUNS
+        self.runs = runs
+        log = AuditLog(Path(audit)) if audit else AuditLog(runs.parent / "audit.jsonl") if journal else None
+        self.permission = Permission(approver or default_approver(), allow=allow, audit=log)
+        self.executor = ToolExecutor(self.tools, permission=self.permission, words=_words("executor"), provenance=provenance)
+        self.verifier: Verifier = (HonestVerifier() if verifier else OffVerifier()) if isinstance(verifier, bool) else verifier
+
+    # -- the three ways to run ---------------------------------------------------------------
+
+    def run(self, question: str, **options: Any) -> Run:
+        """Answer a question and return the finished run. Works inside a running event loop too (Jupyter)."""
+        return wait_for(self.arun(question, **options))
+
+    async def arun(self, question: str, *, history: Sequence[Message] = (), run_id: str | None = None) -> Run:
+        """Answer a question.
+
+        Args:
+            question: What the user wants to know or have done.
+            history: Earlier messages of a conversation.
+            run_id: The run's id; a new one by default.
+
+        Returns:
+            The run: answer, why it stopped, every step, and what it cost.
+        """
+        stream = self.stream(question, history=history, run_id=run_id, live=False)
+        async for _ in stream:
+            pass
+        return stream.run
+
+    def stream(
+        self, question: str, *, history: Sequence[Message] = (), run_id: str | None = None, live: bool = True
+    ) -> RunStream:
+        """Answer a question and yield every event as it happens; `.run` of what is returned is the finished run.
+
+        Args:
+            question: What the user wants to know or have done.
+            history: Earlier messages of a conversation.
+            run_id: The run's id; a new one by default.
+            live: Whether text is streamed from the model and yielded while it is written.
+        """
+        if not question.strip():
+            raise ConfigurationError("The question is empty: say what you want to know or have done.")
+        begin = RunStarted(
+            run_id=run_id or new_run_id(),
+            question=question,
+            system=self.system,
+            language=language_of(question) if self.language == "auto" else self.language,
+            model=self.model.name,
+            protocol=self.protocol.name,
+            tools=tuple(tool.declaration.to_dict() for tool in self.tools),
+            limits=self.limits.to_dict(),
+            settings={"temperature": self.temperature, "seed": self.seed},
+            history=tuple(history),
+            version=_version(),
+        )
+        return RunStream(self, State(), begin, live=live)
+
+    def resume(self, run_id: str) -> Run:
+        """Go on with a run that was killed, cancelled, or waits for an approval.
+
+        What is recorded is not asked for again; a write whose outcome nobody knows goes to the approver.
+
+        Raises:
+            JournalError: There is no such run, or it has ended for good.
+        """
+        return wait_for(self.aresume(run_id))
+
+    async def aresume(self, run_id: str) -> Run:
+        """Like `resume`, as a coroutine."""
+        stream = self.resume_stream(run_id, live=False)
+        async for _ in stream:
+            pass
+        return stream.run
+
+    def resume_stream(self, run_id: str, *, live: bool = True) -> RunStream:
+        """Like `resume`, yielding the events from there on."""
+        state = State()
+        for event in read_events(find_run(run_id, self.runs)):
+            if not (isinstance(event, RunEnded) and event.stop in RESUMABLE):
+                state.apply(event)
+        return RunStream(self, state, None, live=live)
+
+    # -- the parts ----------------------------------------------------------------------------
+
+    @property
+    def model(self) -> Model:
+        """The model, found at first use when none was given."""
+        if self._model is None or isinstance(self._model, (str, Path)):
+            from .models.discover import find
+
+            self._model = find(str(self._model) if self._model is not None else None).model
+        return self._model
+
+    @property
+    def protocol(self) -> ReplyProtocol:
+        """The protocol in use; `auto` is decided by what the model can do."""
+        if isinstance(self._protocol, str):
+            self._protocol = choose(self._protocol, self.model.capabilities)
+        return self._protocol
+
+    @property
+    def memory(self) -> Memory:
+        """What the model sees; sized to the model's context unless one was given."""
+        if self._memory is None:
+            self._memory = WindowMemory(budget_tokens=int(self.model.capabilities.context * 0.75))
+        return self._memory
+
+    def gears(self, *, live: bool) -> Gears:
+        """Put the gears of one run together."""
+        from .models.retry import retrying
+
+        notes: list[ModelRetried] = []
+        model = retrying(
+            self.model, on_retry=lambda reason, delay: notes.append(ModelRetried(reason=reason, delay=delay))
+        )
+        return Gears(
+            model=model,
+            protocol=self.protocol,
+            executor=self.executor,
+            memory=self.memory,
+            limits=LimitKeeper(self.limits, _words("loop"), self.price),
+            verifier=self.verifier,
+            words=_words("loop"),
+            listen=listen(self.protocol) if live and self.model.capabilities.streaming else None,
+            retried=notes,
+            seed=self.seed,
+            temperature=self.temperature,
+        )
+
+    def recorder(self, run_id: str) -> Recorder | None:
+        """Make the recorder of one run."""
+        if self._journal is False:
+            return None
+        if isinstance(self._journal, (bool, str, Path)):
+            return JournalRecorder(self.runs / f"{run_id}.jsonl")
+        return self._journal
+
+
+class RunStream:
+    """The events of a run as an async iterator; afterwards `.run` is the finished run.
+
+    Every event is stamped, recorded and applied to the state before the loop goes on: that is what
+    makes the journal a write-ahead log.
+    """
+
+    def __init__(self, agent: Agent, state: State, begin: RunStarted | None, *, live: bool) -> None:
+        self.state = state
+        self.recorder = agent.recorder(begin.run_id if begin else state.run_id)
+        self._gears = agent.gears(live=live)
+        self._begin = begin
+        self._events = self._narrate()
+        self._price = agent.price
+
+    @property
+    def run(self) -> Run:
+        """The run as far as it has come."""
+        run = self.state.to_run()
+        path = getattr(self.recorder, "path", None)
+        return replace(run, journal=str(path)) if path is not None and not self.state.journal_lost else run
+
+    def __aiter__(self) -> AsyncIterator[Event]:
+        return self._events
+
+    async def aclose(self) -> None:
+        """Stop the run; it is recorded as cancelled and can be resumed."""
+        await self._events.aclose()
+
+    async def _narrate(self) -> Any:
+        try:
+            if self._begin is not None:
+                for event in self._take(self._begin):
+                    yield event
+            async for event in react(self._gears, self.state):
+                for taken in self._take(event):
+                    yield taken
+        except (asyncio.CancelledError, GeneratorExit, KeyboardInterrupt):
+            if self.state.ended is None:
+                self._take(RunEnded(self.state.number, stop="cancelled", usage=self.state.usage, detail="interrupted"))
+            raise
+        finally:
+            if self.recorder is not None:
+                self.recorder.close()
+
+    def _take(self, event: Event) -> list[Event]:
+        """Stamp, record and apply an event; a journal that cannot be written is said once and the run goes on."""
+        if isinstance(event, RunEnded) and self._price is not None:
+            event = replace(event, cost=self._price(event.usage))
+        event = replace(event, seq=self.state.seq + 1, at=time.time())
+        out = [event]
+        if self.recorder is not None and not self.state.journal_lost:
+            try:
+                self.recorder.record(event)
+            except OSError as error:
+                self.state.journal_lost = f"The run is not recorded: {error.strerror or error}."
+                out.append(Noted(event.step, at=event.at, text=self.state.journal_lost))
+        for each in out:
+            self.state.apply(each)
+        return out
+
+
+def wait_for(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine to its end from synchronous code, also where an event loop is already running."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    result: list[T] = []
+    failure: list[BaseException] = []
+
+    def target() -> None:
+        try:
+            result.append(asyncio.run(work))
+        except BaseException as error:  # handed to the caller's thread below
+            failure.append(error)
+
+    thread = threading.Thread(target=target, name="glassloop-run")
+    thread.start()
+    thread.join()
+    if failure:
+        raise failure[0]
+    return result[0]
+
+
+def _words(group: str) -> Callable[..., str]:
+    def words(state: State, key: str, **values: Any) -> str:
+        return text(group, state.language, key, **values)
+
+    return words
+
+
+def _version() -> str:
+    from . import __version__
+
+    return __version__
