@@ -34,7 +34,9 @@ _LINE = re.compile(r"[^\n]*(?:\n|$)")
 _ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*\r?\n?$")
 _SETEXT = re.compile(r" {0,3}(=+|-{2,})[ \t]*\r?\n?$")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_ITEM = re.compile(r"[ \t]*(?:[-*+•·‣▪●○]|\d{1,3}[.)、．]|[（(][\d一二三四五六七八九十a-z]{1,3}[）)]|[a-z]\))[ \t\u3000]*\S")
+_ITEM = re.compile(
+    r"[ \t]*(?:[-*+•·‣▪●○]|\d{1,3}[.)、．]|[（(][\d一二三四五六七八九十a-z]{1,3}[）)]|[a-z]\))[ \t\u3000]*\S"
+)
 _QUESTION = re.compile(r"[ \t>#*_-]*(?:Q(?:uestion)?\s*\d*|问题?\s*\d*|問題?\s*\d*)\s*[*_]*\s*[:：.、]", re.IGNORECASE)
 _ANSWER = re.compile(r"[ \t>#*_-]*(?:A(?:nswer)?\s*\d*|答案?\s*\d*|回答)\s*[*_]*\s*[:：.、]", re.IGNORECASE)
 _CHAPTER = re.compile(

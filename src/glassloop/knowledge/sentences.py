@@ -122,7 +122,7 @@ def _end_after_quote(text: str, opened: int, closed: int, end: int) -> int:
         following += 1
     if following >= end or text[following] in _GOES_ON_AFTER_QUOTE or text[following].islower():
         return 0
-    if text[closed - 1] in "\"”" and following == closed and text[following].isascii():
+    if text[closed - 1] in '"”' and following == closed and text[following].isascii():
         return 0
     return following
 

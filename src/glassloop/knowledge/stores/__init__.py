@@ -1,0 +1,1 @@
+"""Where passages are kept: in memory and files, in PostgreSQL, in Qdrant."""
