@@ -1,0 +1,12 @@
+"""Memory: what the model sees of a run, what of it fits, and what is kept between runs.
+
+`history.py` puts a conversation into the form a strict server takes, `view.py` and `compaction.py`
+decide what of a long run is shown, `sessions.py` keeps chats and long-term notes.
+"""
+
+from __future__ import annotations
+
+from .history import prepare_messages
+from .profiles import PROFILES, Profile
+
+__all__ = ["PROFILES", "Profile", "prepare_messages"]
