@@ -40,9 +40,8 @@ _FORMATS: dict[Backend, frozenset[str]] = {
     "plain": frozenset({"date", "time", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "uuid", "uri"}),
 }
 _TYPES = frozenset({"object", "array", "string", "number", "integer", "boolean", "null"})
-_MISSPELT = {"dict": "object", "map": "object", "list": "array", "tuple": "array", "str": "string", "text": "string"} | {
-    "float": "number", "double": "number", "int": "integer", "bool": "boolean", "none": "null",
-}  # fmt: skip
+_MISSPELT = {"dict": "object", "map": "object", "list": "array", "tuple": "array", "str": "string", "text": "string"}
+_MISSPELT |= {"float": "number", "double": "number", "int": "integer", "bool": "boolean", "none": "null"}
 _RANGES = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 
 
@@ -52,7 +51,7 @@ class Adapted:
 
     schema: dict[str, Any]
     dropped: tuple[str, ...] = ()
-    """Pointers to what the grammar does not hold and must be checked afterwards, such as `#/properties/age/multipleOf`."""
+    """Pointers to what the grammar does not hold, to be checked afterwards, such as `#/properties/age/multipleOf`."""
     strict: bool = True
     """False when OpenAI's strict mode cannot express it; the schema is then only a strong hint to that server."""
     nullable: tuple[str, ...] = ()
@@ -69,10 +68,9 @@ def adapt(schema: Mapping[str, Any], backend: Backend) -> Adapted:
     """
     work = _Adapter(backend, schema)
     adapted = work.adapt(schema, "#")
-    root = cast("dict[str, Any]", adapted)
-    if backend == "openai" and (root.get("type") != "object" or "anyOf" in root):
+    if backend == "openai" and (adapted.get("type") != "object" or "anyOf" in adapted):
         work.strict = False  # the root of a strict schema is one object
-    return Adapted(root, tuple(dict.fromkeys(work.dropped)), work.strict, tuple(work.nullable))
+    return Adapted(adapted, tuple(dict.fromkeys(work.dropped)), work.strict, tuple(work.nullable))
 
 
 @dataclass
@@ -227,7 +225,7 @@ class _Adapter:
                 del out[low], out[high]
 
     def _strict(self, out: dict[str, Any], at: str) -> dict[str, Any]:
-        """Apply OpenAI's strict rules: every property required, none besides, optional ones nullable, no oneOf or allOf."""
+        """Apply OpenAI's strict rules: every property required, none besides, optional ones nullable, only anyOf."""
         if "oneOf" in out:
             out["anyOf"] = out.pop("oneOf")
         if "allOf" in out:
@@ -266,13 +264,12 @@ def _or_null(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _empty(bounds: Mapping[str, int]) -> bool:
-    low = max(
-        bounds.get("minimum", bounds.get("exclusiveMinimum", 0) + 1), bounds.get("exclusiveMinimum", -(2**63)) + 1
-    )
-    high = min(bounds.get("maximum", bounds.get("exclusiveMaximum", 0) - 1), bounds.get("exclusiveMaximum", 2**63) - 1)
-    has_low = "minimum" in bounds or "exclusiveMinimum" in bounds
-    has_high = "maximum" in bounds or "exclusiveMaximum" in bounds
-    return has_low and has_high and low > high
+    """Whether no integer lies within the bounds."""
+    lows = [bounds["minimum"]] if "minimum" in bounds else []
+    lows += [bounds["exclusiveMinimum"] + 1] if "exclusiveMinimum" in bounds else []
+    highs = [bounds["maximum"]] if "maximum" in bounds else []
+    highs += [bounds["exclusiveMaximum"] - 1] if "exclusiveMaximum" in bounds else []
+    return bool(lows and highs) and max(lows) > min(highs)
 
 
 def _escaped(name: object) -> str:

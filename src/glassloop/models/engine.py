@@ -12,6 +12,7 @@ has one slot: two requests at once would push each other out of the prompt cache
 
 from __future__ import annotations
 
+import importlib
 import os
 import secrets
 import subprocess
@@ -135,10 +136,10 @@ def _allowed_cpus() -> list[int]:
 
 def _start(settings: EngineSettings) -> Any:
     try:
-        import xllamacpp
+        library: Any = importlib.import_module("xllamacpp")
     except ImportError as error:
         raise MissingExtra("xllamacpp", "llamacpp", "run a model inside this process") from error
-    params = xllamacpp.CommonParams()
+    params = library.CommonParams()
     params.model.path = str(settings.path)
     params.model_alias = {settings.path.name}  # else bodies, and with them journals, name the whole path
     params.n_ctx = settings.n_ctx
@@ -160,7 +161,7 @@ def _start(settings: EngineSettings) -> Any:
     params.ui = False
     params.endpoint_slots = False
     try:
-        return xllamacpp.Server(params)
+        return library.Server(params)
     except (RuntimeError, ValueError) as error:
         raise ModelUnavailable(
             f"llama.cpp cannot load {settings.path}: check that it is a complete GGUF file of a model it supports "

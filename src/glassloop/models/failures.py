@@ -30,14 +30,15 @@ _SAID = 300
 _TOO_LONG = re.compile(
     r"exceed_context_size|exceeds? the (?:available )?context|context[ _]length|context_window|maximum context"
     r"|max_model_len|maximum model length|prompt is too long|input (?:is )?too long|longer than the (?:model|maximum)"
-    r"|too many (?:input )?tokens|input length .{0,40}exceeds|exceeds? (?:the )?(?:model's |maximum )?context"
+    r"|exceed(?:ed|s) (?:the )?max(?:imum)? context|too many (?:input )?tokens"
+    r"|input length .{0,40}exceeds|exceeds? (?:the )?(?:model's |maximum )?context"
     r"|larger than the context|context size (?:has been )?exceeded|reduce the length of (?:the )?(?:input|messages)",
     re.IGNORECASE,
 )
 _NO_MODEL = re.compile(
     r"model[^.\n]{0,120}(?:not found|does ?n[o']t exist|unknown|not loaded)|unknown model|no such model", re.I
 )
-_KEY_LIKE = re.compile(r"\b(?:sk|pk|gsk|xai|hf|key|Bearer)[-_ ][A-Za-z0-9._\-]{8,}", re.IGNORECASE)
+_KEY_LIKE = re.compile(r"\b(?:sk|pk|gsk|xai|hf|key|Bearer)[-_ ][A-Za-z0-9._*\-]{8,}", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -53,14 +54,17 @@ class Place:
     def __repr__(self) -> str:
         return f"Place({self.server!r}, {self.model!r})"
 
-    def clean(self, text: str) -> str:
-        """Return the text without keys, on one line and not longer than a few hundred characters."""
+    def without_secrets(self, text: str) -> str:
+        """Return the text with every key replaced by dots."""
         for secret in self.secrets:
             if secret:
                 text = text.replace(secret, "•••")
+        return text
+
+    def clean(self, text: str) -> str:
+        """Return the text without keys, on one line and not longer than a few hundred characters."""
         # A server that masks a key itself ("sk-abc***xyz") still shows some of it.
-        text = _KEY_LIKE.sub("•••", text)
-        text = " ".join(text.split())
+        text = " ".join(_KEY_LIKE.sub("•••", self.without_secrets(text)).split())
         return text if len(text) <= _SAID else text[: _SAID - 1] + "…"
 
 
@@ -85,7 +89,7 @@ def broken(place: Place, reason: str, partial: str = "") -> ModelBroken:
     return ModelBroken(
         f"The reply of {place.model} at {place.server} {place.clean(reason)}: try again, "
         "and look at the server's own log if it happens every time.",
-        partial,
+        place.without_secrets(partial),
     )
 
 
@@ -130,7 +134,7 @@ def from_status(place: Place, status: int, body: Any, *, retry_after: float | No
 
 
 def is_too_long(body: Any) -> bool:
-    """Whether an error body says that the prompt does not fit: llama.cpp, OpenAI, vLLM and Ollama each say it their way."""
+    """Whether an error body says that the prompt does not fit; every server says it its own way."""
     if isinstance(body, Mapping):
         body = json.dumps(body, ensure_ascii=False, default=str)
     return bool(_TOO_LONG.search(str(body)))
@@ -153,7 +157,8 @@ def words_of(body: Any) -> str:
 def _not_found(place: Place, quoted: str, words: str) -> ModelError:
     if words and not _NO_MODEL.search(words) and "model" not in words.lower():
         return ModelRefused(
-            f"{place.server} has no chat completions at this address{quoted}: check the base URL, it usually ends in /v1."
+            f"{place.server} has no chat completions at this address{quoted}: "
+            "check the base URL, it usually ends in /v1."
         )
     return ModelRefused(
         f"{place.server} has no model called {place.model!r}{quoted}: {suggest(place.model, place.known)}"

@@ -1,7 +1,7 @@
-"""Regular expressions in the small language that llama.cpp's grammar compiler reads.
+r"""Regular expressions in the small language that llama.cpp's grammar compiler reads.
 
 It owes a pattern that means the same, or None. The compiler wants anchors at both
-ends and knows literals, classes, groups, alternatives and counts; it has no `\\d`, no
+ends and knows literals, classes, groups, alternatives and counts; it has no `\d`, no
 look-around, no back-references and no lazy counts, and prints a warning to the
 terminal when it meets one.
 """
