@@ -40,7 +40,7 @@ def load_tools(spec: str) -> list[Tool]:
     found = [_named(module, name, spec) for name in names] if names else _all(module)
     if not found:
         raise ConfigurationError(
-            f"{where} holds no tools: decorate a function with @tool, list some in TOOLS, or give functions a docstring."
+            f"{where} holds no tools: use @tool, list functions in TOOLS, or give them a docstring."
         )
     tools = [as_tool(each) for each in found]
     check_names(tools)
