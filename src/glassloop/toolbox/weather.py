@@ -56,6 +56,7 @@ def weather_tool(*, geocoding_url: str | None = None, forecast_url: str | None =
     @tool(timeout=2 * timeout + 5, retries=1)
     async def get_weather(city: str) -> dict[str, Any]:
         """Current weather of a city and today's range: sky, temperature, humidity, wind, chance of rain.
+
         Use it for rain, clothing, umbrellas, laundry (晾衣服) and being outdoors.
 
         Args:
