@@ -40,8 +40,16 @@ _FORMATS: dict[Backend, frozenset[str]] = {
     "plain": frozenset({"date", "time", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "uuid", "uri"}),
 }
 _TYPES = frozenset({"object", "array", "string", "number", "integer", "boolean", "null"})
-_MISSPELT = {"dict": "object", "map": "object", "list": "array", "tuple": "array", "str": "string", "text": "string"}
-_MISSPELT |= {"float": "number", "double": "number", "int": "integer", "bool": "boolean", "none": "null"}
+_MISSPELT_SHAPES = {
+    "dict": "object",
+    "map": "object",
+    "list": "array",
+    "tuple": "array",
+    "str": "string",
+    "text": "string",
+}
+_MISSPELT_NUMBERS = {"float": "number", "double": "number", "int": "integer", "bool": "boolean", "none": "null"}
+_MISSPELT = {**_MISSPELT_SHAPES, **_MISSPELT_NUMBERS}
 _RANGES = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 
 
