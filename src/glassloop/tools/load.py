@@ -20,7 +20,7 @@ from types import ModuleType
 from typing import Any, cast
 
 from ..errors import ConfigurationError
-from .declare import Tool, as_tool
+from .definition import Tool, as_tool
 from .wirenames import check_names
 
 LISTS = ("TOOLS", "ALL_TOOLS")

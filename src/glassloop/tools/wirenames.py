@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from ..errors import ToolDefinitionError
 
 if TYPE_CHECKING:
-    from .declare import Tool
+    from .definition import Tool
 
 VALID_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 LONGEST = 64
