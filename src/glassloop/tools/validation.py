@@ -1,0 +1,499 @@
+"""A schema compiled into checks: does a value fit, and if not, everything that is wrong with it.
+
+Owes: the meaning of JSON Schema draft 2020-12 for plain JSON values, with formats checked and
+OpenAPI's `nullable` understood; all problems at once; no exception over a schema that makes
+no sense, whose nonsense is left out. A check is a closure made once, so that a call costs
+microseconds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, cast
+
+from .formats import has_format
+from .outline import (
+    BRANCH_WORDS,
+    Schema,
+    Shapes,
+    as_schema,
+    fits_kind,
+    kind_of,
+    names,
+    own_kinds,
+    same,
+    schema_list,
+    schema_map,
+)
+from .patterns import matcher
+from .problems import Problem, join
+from .wording import problem
+
+MAX_STEPS = 20_000
+"""Most references and branches followed for one value: bounds schemas that refer to themselves in all directions."""
+
+JSON_TYPES: tuple[type, ...] = (str, int, float, bool, type(None), list, dict)
+
+
+class TooMuch(Exception):
+    """The value or the schema is too entangled to be followed; caught where casting begins."""
+
+
+class Findings:
+    """What the checks of one pass hand to each other."""
+
+    __slots__ = ("loud", "problems", "steps")
+
+    def __init__(self, *, loud: bool = True) -> None:
+        self.problems: list[Problem] = []
+        self.loud = loud
+        self.steps = 0
+
+    def step(self) -> None:
+        """Count one reference or branch; give up when there are too many."""
+        self.steps += 1
+        if self.steps > MAX_STEPS:
+            raise TooMuch
+
+    def add(self, path: str, value: Any, rule: str, limit: Any = None, extra: tuple[str, ...] = ()) -> bool:
+        """Note a problem, if anybody listens, and return False."""
+        if self.loud:
+            self.problems.append(problem(path, value, rule, limit, extra))
+        return False
+
+
+Check = Callable[[Any, str, Findings], bool]
+
+
+def always(value: Any, path: str, found: Findings) -> bool:
+    """Fit everything."""
+    return True
+
+
+def never(value: Any, path: str, found: Findings) -> bool:
+    """Fit nothing."""
+    return found.add(path, value, "false")
+
+
+class Validation:
+    """The checks of one root schema. `check_of` compiles any schema inside it."""
+
+    def __init__(self, shapes: Shapes) -> None:
+        self.shapes = shapes
+        self._made: dict[int, tuple[Any, Check]] = {}
+
+    def check_of(self, schema: Any) -> Check:
+        """Return the check of a schema, compiled once; the entry keeps the schema alive, so its id stays its own."""
+        held = self._made.get(id(schema))
+        if held is not None and held[0] is schema:
+            return held[1]
+        made = self._compile(as_schema(schema))
+        self._made[id(schema)] = (schema, made)
+        return made
+
+    def fits(self, schema: Any, value: Any, found: Findings) -> bool:
+        """Whether the value fits, without noting why not."""
+        return quietly(self.check_of(schema), value, found)
+
+    # -- compiling ------------------------------------------------------------------------
+
+    def _compile(self, schema: Schema | bool) -> Check:
+        if not isinstance(schema, dict):
+            return always if schema else never
+        tests: dict[type, list[Check]] = {kind: [] for kind in JSON_TYPES}
+        self._choices(schema, tests)
+        self._strings(schema, tests)
+        self._numbers(schema, tests)
+        self._arrays(schema, tests)
+        self._objects(schema, tests)
+        self._applicators(schema, tests)
+        kinds = own_kinds(schema)
+        kinds = kinds if kinds is None or "number" not in kinds else kinds | {"integer"}
+        ready = {kind: tuple(made) for kind, made in tests.items()}
+        nullable = schema.get("nullable") is True
+        plain = frozenset(_PYTHON[k] for k in kinds if k in _PYTHON) if kinds is not None else None
+
+        def check(value: Any, path: str, found: Findings) -> bool:
+            if value is None and nullable:
+                return True
+            kind = type(value)
+            if plain is not None and kind not in plain and not _fits_slowly(value, cast("frozenset[str]", kinds)):
+                return found.add(path, value, "type", schema, ("echo",) if _is_echo(value) else ())
+            todo = ready.get(kind)
+            if todo is None:
+                todo = ready.get(_base(value), ())
+            good = True
+            for test in todo:
+                if not test(value, path, found):
+                    if not found.loud:
+                        return False
+                    good = False
+            return good
+
+        return check
+
+    def _choices(self, schema: Schema, tests: dict[type, list[Check]]) -> None:
+        if "const" in schema:
+            _for_all(tests, _one_of([schema["const"]], "const", schema["const"]))
+        listed = schema.get("enum")
+        if isinstance(listed, list) and listed:
+            _for_all(tests, _one_of(cast("list[Any]", listed), "enum", listed))
+
+    def _strings(self, schema: Schema, tests: dict[type, list[Check]]) -> None:
+        for word, good in (("minLength", lambda n, m: n >= m), ("maxLength", lambda n, m: n <= m)):
+            limit = _count(schema.get(word))
+            if limit is not None:
+                tests[str].append(_measured(word, limit, good))
+        pattern, form = schema.get("pattern"), schema.get("format")
+        search = matcher(pattern) if isinstance(pattern, str) else None
+        if search is not None:
+            tests[str].append(lambda v, p, f: search(v) or f.add(p, v, "pattern", pattern))
+        if isinstance(form, str):
+            tests[str].append(lambda v, p, f: has_format(v, form) or f.add(p, v, "format", form))
+
+    def _numbers(self, schema: Schema, tests: dict[type, list[Check]]) -> None:
+        limits = {w: _number(schema.get(w)) for w in _BOUNDS}
+        for old, new in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
+            if schema.get(new) is True and limits[old] is not None:  # draft 4 wrote the flag beside the bound
+                limits[old], limits[new] = None, limits[old]
+        for word, limit in limits.items():
+            if limit is not None:
+                made = _bounded(word, limit)
+                tests[int].append(made)
+                tests[float].append(made)
+        step = _number(schema.get("multipleOf"))
+        if step is not None and step > 0:
+            made = _multiple(step)
+            tests[int].append(made)
+            tests[float].append(made)
+
+    def _arrays(self, schema: Schema, tests: dict[type, list[Check]]) -> None:
+        for word, good in (("minItems", lambda n, m: n >= m), ("maxItems", lambda n, m: n <= m)):
+            limit = _count(schema.get(word))
+            if limit is not None:
+                tests[list].append(_measured(word, limit, good))
+        if schema.get("uniqueItems") is True:
+            tests[list].append(_unique)
+        first = [self.check_of(s) for s in prefix_of(schema)]
+        rest_schema = rest_of(schema)
+        rest = None if rest_schema is None else self.check_of(rest_schema)
+        if first or rest:
+
+            def items(value: list[Any], path: str, found: Findings) -> bool:
+                good = True
+                for i, item in enumerate(value):
+                    test = first[i] if i < len(first) else rest
+                    if test is not None and not test(item, f"{path}[{i}]", found):
+                        good = False
+                        if not found.loud:
+                            break
+                return good
+
+            tests[list].append(items)
+        if "contains" in schema:
+            tests[list].append(self._contains(schema))
+
+    def _contains(self, schema: Schema) -> Check:
+        wanted = schema["contains"]
+        test = self.check_of(wanted)
+        low, high = _count(schema.get("minContains")), _count(schema.get("maxContains"))
+
+        def contains(value: list[Any], path: str, found: Findings) -> bool:
+            held = sum(quietly(test, item, found) for item in value)
+            if held < (1 if low is None else low):
+                return found.add(path, value, "contains", wanted)
+            return high is None or held <= high or found.add(path, value, "maxContains", high)
+
+        return contains
+
+    def _objects(self, schema: Schema, tests: dict[type, list[Check]]) -> None:
+        for word, good in (("minProperties", lambda n, m: n >= m), ("maxProperties", lambda n, m: n <= m)):
+            limit = _count(schema.get(word))
+            if limit is not None:
+                tests[dict].append(_measured(word, limit, good))
+        props = schema_map(schema.get("properties"))
+        required = names(schema.get("required"))
+        if required:
+
+            def needs(value: dict[str, Any], path: str, found: Findings) -> bool:
+                good = True
+                for name in required:
+                    if name not in value:
+                        good = found.add(join(path, name), None, "required", self.shapes.target(props.get(name, True)))
+                return good
+
+            tests[dict].append(needs)
+        checks = {n: self.check_of(s) for n, s in props.items()}
+        if checks:
+            tests[dict].append(_members(checks))
+        if any(w in schema for w in ("patternProperties", "additionalProperties", "unevaluatedProperties")):
+            self._further(schema, frozenset(props), tests)
+        if "propertyNames" in schema:
+            named = self.check_of(schema["propertyNames"])
+
+            def good_names(value: dict[str, Any], path: str, found: Findings) -> bool:
+                return all(quietly(named, n, found) for n in value) or found.add(path, value, "propertyNames")
+
+            tests[dict].append(good_names)
+        self._dependent(schema, tests)
+
+    def _further(self, schema: Schema, props: frozenset[str], tests: dict[type, list[Check]]) -> None:
+        patterns = [
+            (search, self.check_of(s))
+            for p, s in schema_map(schema.get("patternProperties")).items()
+            if (search := matcher(p)) is not None
+        ]
+        if "additionalProperties" in schema:
+            extra, allowed = as_schema(schema["additionalProperties"]), props
+        else:
+            extra, allowed = as_schema(schema.get("unevaluatedProperties", True)), self.shapes.known(schema)
+        extra_check = self.check_of(extra)
+
+        def further(value: dict[str, Any], path: str, found: Findings) -> bool:
+            good = True
+            for name, item in value.items():
+                matched = False
+                for search, test in patterns:
+                    if search(name):
+                        matched = True
+                        good = test(item, join(path, name), found) and good
+                if matched or name in allowed or extra is True:
+                    continue
+                if extra is False:
+                    good = found.add(join(path, name), item, "unknown", sorted(allowed))
+                else:
+                    good = extra_check(item, join(path, name), found) and good
+            return good
+
+        tests[dict].append(further)
+
+    def _dependent(self, schema: Schema, tests: dict[type, list[Check]]) -> None:
+        needed = {n: names(v) for n, v in schema_map(schema.get("dependentRequired")).items()}
+        then = {n: self._later(v) for n, v in schema_map(schema.get("dependentSchemas")).items()}
+        if not needed and not then:
+            return
+
+        def depends(value: dict[str, Any], path: str, found: Findings) -> bool:
+            good = True
+            for name, others in needed.items():
+                missing = [o for o in others if o not in value] if name in value else []
+                if missing:
+                    good = found.add(join(path, name), value[name], "dependentRequired", missing)
+            for name, test in then.items():
+                if name in value:
+                    good = test(value, path, found) and good
+            return good
+
+        tests[dict].append(depends)
+
+    def _later(self, schema: Any) -> Check:
+        """A check compiled when first needed: what a reference names may be what is being compiled."""
+
+        def check(value: Any, path: str, found: Findings) -> bool:
+            found.step()
+            return self.check_of(schema)(value, path, found)
+
+        return check
+
+    # -- applicators ----------------------------------------------------------------------
+
+    def _applicators(self, schema: Schema, tests: dict[type, list[Check]]) -> None:
+        for word in ("$ref", "$dynamicRef"):
+            if word in schema:
+                _for_all(tests, self._later(self.shapes.resolve(schema[word])))
+        for part in schema_list(schema.get("allOf")):
+            _for_all(tests, self._later(part))
+        for word in BRANCH_WORDS:
+            options = schema_list(schema.get(word))
+            if options:
+                _for_all(tests, self._branches(schema, options, word))
+        if "not" in schema:
+            other = self._later(schema["not"])
+            _for_all(tests, lambda v, p, f: not quietly(other, v, f) or f.add(p, v, "not", schema["not"]))
+        if "if" in schema and ("then" in schema or "else" in schema):
+            test, yes, no = (self._later(schema.get(w, True)) for w in ("if", "then", "else"))
+            _for_all(tests, lambda v, p, f: (yes if quietly(test, v, f) else no)(v, p, f))
+
+    def _branches(self, schema: Schema, options: list[Any], word: str) -> Check:
+        checks = [self._later(o) for o in options]
+
+        def any_of(value: Any, path: str, found: Findings) -> bool:
+            for test in checks:
+                if quietly(test, value, found):
+                    return True
+            return self._report(schema, options, value, path, found)
+
+        def one_of(value: Any, path: str, found: Findings) -> bool:
+            fitting = sum(quietly(test, value, found) for test in checks)
+            if fitting > 1:
+                return found.add(path, value, "oneOf")
+            return fitting == 1 or self._report(schema, options, value, path, found)
+
+        return any_of if word == "anyOf" else one_of
+
+    def _report(self, schema: Schema, options: list[Any], value: Any, path: str, found: Findings) -> bool:
+        """Say what is wrong in the branch that was meant, or that no branch fits."""
+        if found.loud:
+            branch = self.likely(options, value, found)
+            if branch is None or self.check_of(branch)(value, path, found):
+                found.add(path, value, "anyOf", {"anyOf": [self.shapes.target(o) for o in options]})
+        return False
+
+    def likely(self, options: list[Any], value: Any, found: Findings) -> Any:
+        """The one branch the value can be meant for: the only one but null, of its kind, or with its marks."""
+        real = [o for o in options if self.shapes.kinds(o) != {"null"}]
+        if len(real) == 1:
+            return real[0]
+        alike = [o for o in real if fits_kind(value, self.shapes.kinds(o))]
+        if len(alike) > 1 and isinstance(value, dict):
+            alike = [o for o in alike if self._marked(o, cast("Schema", value), found)]
+        return alike[0] if len(alike) == 1 else None
+
+    def _marked(self, option: Any, value: Schema, found: Findings) -> bool:
+        """Whether the members that tell branches apart (const or enum) have values this branch knows."""
+        shape = self.shapes.target(option)
+        props = schema_map(shape.get("properties")) if isinstance(shape, dict) else {}
+        marks = {n: s for n, s in props.items() if isinstance(s, dict) and ("const" in s or "enum" in s)}
+        return all(n in value and self.fits(s, value[n], found) for n, s in marks.items())
+
+
+# -- the parts of a check -------------------------------------------------------------------
+
+_PYTHON: dict[str, type] = {
+    "null": type(None),
+    "boolean": bool,
+    "integer": int,
+    "string": str,
+    "array": list,
+    "object": dict,
+}
+_BOUNDS: dict[str, Callable[[Any, Any], bool]] = {
+    "minimum": lambda v, m: v >= m,
+    "maximum": lambda v, m: v <= m,
+    "exclusiveMinimum": lambda v, m: v > m,
+    "exclusiveMaximum": lambda v, m: v < m,
+}
+
+
+def prefix_of(schema: Schema) -> list[Any]:
+    """The schemas of the first items, in the 2020-12 way or as a list under `items`."""
+    old = schema.get("items")
+    return schema_list(schema.get("prefixItems")) or (schema_list(old) if isinstance(old, list) else [])
+
+
+def rest_of(schema: Schema) -> Any:
+    """The schema of the items after the first ones; None when anything may follow."""
+    items = schema.get("items")
+    return schema.get("additionalItems") if isinstance(items, list) else items
+
+
+def quietly(test: Check, value: Any, found: Findings) -> bool:
+    """Run a check without noting what is wrong."""
+    loud, found.loud = found.loud, False
+    good = test(value, "", found)
+    found.loud = loud
+    return good
+
+
+def _fits_slowly(value: Any, kinds: frozenset[str]) -> bool:
+    """Whether a value whose type is not exactly the common one has one of the kinds: floats and subclasses."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return False
+    return fits_kind(value, kinds)
+
+
+def _base(value: Any) -> type:
+    kind = kind_of(value)
+    return float if kind == "number" else _PYTHON.get(kind, object)
+
+
+def _is_echo(value: Any) -> bool:
+    """Whether a model gave the description of an argument instead of a value."""
+    if not isinstance(value, dict):
+        return False
+    keys = cast("Schema", value).keys()
+    return "type" in keys and keys <= {"type", "description", "title", "enum", "default", "format", "items"}
+
+
+def _for_all(tests: dict[type, list[Check]], test: Check) -> None:
+    for listed in tests.values():
+        listed.append(test)
+
+
+def _number(value: Any) -> int | float | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return value if isinstance(value, int) or math.isfinite(value) else None
+
+
+def _count(value: Any) -> int | None:
+    found = _number(value)
+    return int(found) if found is not None and found >= 0 and float(found).is_integer() else None
+
+
+def _one_of(choices: list[Any], rule: str, limit: Any) -> Check:
+    try:
+        texts = frozenset(c for c in choices if isinstance(c, str))
+    except TypeError:
+        texts = frozenset()
+
+    def one_of(value: Any, path: str, found: Findings) -> bool:
+        if type(value) is str and value in texts:
+            return True
+        return any(same(value, c) for c in choices) or found.add(path, value, rule, limit)
+
+    return one_of
+
+
+def _measured(rule: str, limit: int, good: Callable[[int, int], bool]) -> Check:
+    return lambda v, p, f: good(len(v), limit) or f.add(p, v, rule, limit)
+
+
+def _bounded(rule: str, limit: int | float) -> Check:
+    good = _BOUNDS[rule]
+    return lambda v, p, f: good(v, limit) or f.add(p, v, rule, limit)
+
+
+def _multiple(step: int | float) -> Check:
+    def multiple(value: int | float, path: str, found: Findings) -> bool:
+        try:
+            if isinstance(value, int) and isinstance(step, int):
+                good = value % step == 0
+            else:  # 0.3 is a multiple of 0.1, whatever binary fractions say
+                times = value / step
+                good = math.isfinite(times) and abs(times - round(times)) <= 1e-9 * max(1.0, abs(times))
+        except (OverflowError, ZeroDivisionError):
+            good = False
+        return good or found.add(path, value, "multipleOf", step)
+
+    return multiple
+
+
+def _unique(value: list[Any], path: str, found: Findings) -> bool:
+    try:
+        if len({(type(v) is bool, v) for v in value}) == len(value):
+            return True
+    except TypeError:  # lists and objects have no hash: compare each with each, up to a bound
+        pass
+    for i, item in enumerate(value):
+        found.steps += i // 50
+        found.step()
+        if any(same(item, other) for other in value[:i]):
+            return found.add(path, value, "uniqueItems")
+    return True
+
+
+def _members(checks: dict[str, Check]) -> Check:
+    pairs = tuple(checks.items())
+
+    def members(value: dict[str, Any], path: str, found: Findings) -> bool:
+        good = True
+        for name, test in pairs:
+            if name in value and not test(value[name], f"{path}.{name}" if path else name, found):
+                good = False
+                if not found.loud:
+                    break
+        return good
+
+    return members
