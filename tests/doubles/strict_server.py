@@ -19,7 +19,16 @@ class Refused(Exception):
 
 
 def openai(messages: Messages) -> None:
-    """The chat-completions API: roles, content keys, pairs, ids, names, arguments."""
+    """The chat-completions API: roles, content keys, pairs, ids, arguments, and names in ASCII."""
+    chat_completions(messages)
+    for at, message in enumerate(messages):
+        for call in message.get("tool_calls", ()):
+            name = call["function"]["name"]
+            _need(bool(re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name)), f"messages[{at}]: name {name!r}")
+
+
+def chat_completions(messages: Messages) -> None:
+    """What every server with this API refuses, whoever wrote it."""
     _need(bool(messages), "messages is empty")
     try:
         json.dumps(messages, ensure_ascii=False, allow_nan=False).encode()
@@ -58,7 +67,7 @@ def _call(call: dict[str, Any], seen: set[str], at: int) -> None:
     _need(identity not in seen, f"messages[{at}]: id {identity!r} is used twice")
     seen.add(identity)
     _need(call.get("type") == "function", f"messages[{at}]: the call has no type")
-    _need(bool(re.fullmatch(r"[A-Za-z0-9_-]{1,64}", function["name"])), f"messages[{at}]: name {function['name']!r}")
+    _need(isinstance(function["name"], str) and bool(function["name"]), f"messages[{at}]: the call has no name")
     _need(isinstance(function["arguments"], str), f"messages[{at}]: arguments must be a string")
     try:
         _need(isinstance(json.loads(function["arguments"]), dict), f"messages[{at}]: arguments must be an object")
@@ -94,7 +103,7 @@ def gemma(messages: Messages) -> None:
 
 def llama(messages: Messages) -> None:
     """Llama 3.1's template: one call in a message."""
-    openai(messages)
+    chat_completions(messages)
     for message in messages:
         _need(len(message.get("tool_calls", ())) <= 1, "This model only supports single tool-calls at once!")
 

@@ -53,7 +53,7 @@ def arguments(messages: Messages) -> list[Any]:
     return [c["function"]["arguments"] for m in messages for c in m.get("tool_calls", ())]
 
 
-def holds(name: str, given: Messages, sent: Messages, max_chars: int | None) -> bool:
+def holds(name: str, given: Messages, sent: Messages, max_chars: int | None) -> bool:  # noqa: C901 - a table
     """Whether the invariant `name` holds for what is sent of `given`."""
     sent_text = "\n".join(text_of(m) for m in sent)
     assistants = [m for m in sent if m["role"] == "assistant"]

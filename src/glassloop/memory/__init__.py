@@ -8,5 +8,6 @@ from __future__ import annotations
 
 from .history import prepare_messages
 from .profiles import PROFILES, Profile
+from .view import WindowMemory
 
-__all__ = ["PROFILES", "Profile", "prepare_messages"]
+__all__ = ["PROFILES", "Profile", "WindowMemory", "prepare_messages"]

@@ -8,16 +8,18 @@ keeps its cache.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from ..prompts import LANGUAGES, text
+from ..types import canonical
 from .shrink import clip, one_line, parse
 
 Kind = Literal["call", "user", "assistant", "knowledge", "fault"]
 _OUTCOME_CHARS = 140
-_ARGUMENT_CHARS = 120
+_ARGUMENT_CHARS = 160
+_VALUE_CHARS = 80
 _SAID_CHARS = 160
 
 
@@ -32,18 +34,23 @@ class Entry:
     count: int = 1
 
 
-def call_entry(name: str, arguments: str, content: str, status: str, language: str, weighty: bool = False) -> Entry:
+def call_entry(
+    name: str, arguments: Mapping[str, Any], content: str, status: str, language: str, weighty: bool = False
+) -> Entry:
     """Return the line of a call: name, arguments, and what came of it.
 
     `status` is the observation's where it is known; else it is read from the content's uniform shape.
     """
     data = parse(content)
     said = content
-    if isinstance(data, dict) and "status" in data and ("reason" in data or not status):
-        status = status or str(data["status"])
-        said = str(data.get("reason") or content)
+    if isinstance(data, dict):
+        shape = cast("dict[str, Any]", data)
+        if "status" in shape and "reason" in shape:
+            status = status or str(shape["status"])
+            said = str(shape["reason"] or content)
     outcome = text("memory", language, f"outcome_{_status(status)}", text=one_line(said, _OUTCOME_CHARS))
-    shown = one_line(clip(arguments, _ARGUMENT_CHARS, language), _ARGUMENT_CHARS + 40)
+    given = ", ".join(f"{key}={clip(canonical(value), _VALUE_CHARS, language)}" for key, value in arguments.items())
+    shown = one_line(given, _ARGUMENT_CHARS)
     line = text("memory", language, "summary_call", name=name, arguments=shown, outcome=outcome)
     return Entry("call", line, name, weighty)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from typing import Any, cast
 
 from ..prompts import LANGUAGES, language_of, text
 from .pairing import Unit, is_result_text
 from .shrink import shrink
 from .summary import Entry, call_entry, is_summary, said_entry, write
-from .wire import Wire, text_of
+from .wire import Wire, strict_json, text_of
 
 _SMALLEST_RESULT = 60
 """Characters a result of the last unit is never shrunk below."""
@@ -36,7 +37,7 @@ def trim(
     last = len(units) - 1
     room = None if chars is None else chars - spare
     summary_room = 0 if not summarise else (2000 if room is None else max(120, room // 4))
-    pinned = fixed | ({question} if question is not None else set())
+    pinned = fixed if question is None else fixed | {question}
     left = None if room is None else room - sum(_size(units[at]) for at in pinned) - summary_room
     if last not in pinned and left is not None and _size(units[last]) > left:
         units = [*units[:last], _smaller(units[last], left)]
@@ -130,5 +131,6 @@ def _entries(unit: Unit, language: str) -> list[Entry]:
     ]
 
 
-def _arguments(given: object) -> str:
-    return given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+def _arguments(given: Any) -> dict[str, Any]:
+    data = strict_json(given) if isinstance(given, str) else given
+    return cast("dict[str, Any]", data) if isinstance(data, dict) else {}

@@ -141,8 +141,8 @@ def _content(given: Any) -> Any:
     if given is None or isinstance(given, str):
         return given
     if isinstance(given, list):
-        parts = [{"type": "text", "text": p} if isinstance(p, str) else p for p in cast("list[Any]", given)]
-        parts = [p for p in parts if isinstance(p, dict) and p]
+        items = ({"type": "text", "text": p} if isinstance(p, str) else p for p in cast("list[Any]", given))
+        parts = [cast("Wire", p) for p in items if isinstance(p, dict) and p]
         typed = [p if isinstance(p.get("type"), str) else {"type": "text", "text": _text(p)} for p in parts]
         return typed or None
     return _text(given)
@@ -196,9 +196,9 @@ def plain(value: Any, depth: int = 0) -> Any:
     if depth < _DEEPEST and isinstance(value, (list, tuple)):
         return [plain(v, depth + 1) for v in cast("list[Any]", value)]
     try:
-        return plain(str(cast("Any", value)))
+        return plain(str(value))
     except Exception:  # a stranger's __str__ or __repr__ may do anything; its type is all that can be said
-        return type(cast("Any", value)).__name__
+        return type(value).__name__
 
 
 def _key(key: Any) -> str:
