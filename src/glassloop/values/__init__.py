@@ -1,0 +1,33 @@
+"""Values as they are written: figures, dates, times, ids and quoted names in Chinese and English text and in data.
+
+Owes the verifier and the provenance check one common idea of when two values are the same although they are
+written differently: 4,429,058 and 4429058, 三十五 and 35, 0.62 and 62 %, "March 1st 2025" and 2025-03-01, and of
+what follows from known figures by simple arithmetic. Never raises, keeps the place of every value, takes time
+linear in the text.
+"""
+
+from .arithmetic import derivable, evaluate, expressions
+from .facts import DIMENSIONS, Fact, convert
+from .numerals import Number, whole
+from .same import as_number, date_parts, facts_in, facts_in_data, near, same
+from .scan import fold_id, fold_text, narrow
+
+__all__ = [
+    "DIMENSIONS",
+    "Fact",
+    "Number",
+    "as_number",
+    "convert",
+    "date_parts",
+    "derivable",
+    "evaluate",
+    "expressions",
+    "facts_in",
+    "facts_in_data",
+    "fold_id",
+    "fold_text",
+    "narrow",
+    "near",
+    "same",
+    "whole",
+]

@@ -1,0 +1,62 @@
+"""Does every citation [n] of an answer point to a passage that the model was shown?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from ..state import State
+
+_NUMBER_KEYS = {"n", "no", "number", "ref", "cite", "citation", "passage", "index", "rank"}
+_BRACKET = re.compile(r"\[(\d{1,3})\]")
+_CODE = re.compile(r"```[\s\S]*?(?:```|$)|`[^`\n]*`")
+_CITED = re.compile(
+    r"(?<![A-Za-z0-9_\])])\s?\[(\d{1,3})\](?!\()|(?<=[A-Za-z0-9%])\[(\d{1,3})\](?=[\s.,;:!?。，；、\[]|$)"
+)
+
+
+def passages(state: State) -> set[int]:
+    """Return the numbers of all passages that the model was shown."""
+    numbers: set[int] = set()
+    for message in state.messages:
+        if message.kind == "knowledge":
+            numbers |= {int(n) for n in _BRACKET.findall(message.content)}
+    numbers |= set(range(1, len(state.started_event.knowledge) + 1))
+    for _, seen in state.observed:
+        numbers |= {int(n) for n in _BRACKET.findall(seen.content)}
+        numbers |= _numbered(seen.data)
+    return numbers
+
+
+def _numbered(data: Any, depth: int = 0) -> set[int]:
+    if depth > 4:
+        return set()
+    if isinstance(data, Mapping):
+        found = cast("Mapping[Any, Any]", data)
+        own = {v for k, v in found.items() if str(k).lower() in _NUMBER_KEYS and type(v) is int and 0 < v < 1000}
+        return own.union(*(_numbered(v, depth + 1) for v in found.values()))
+    if isinstance(data, (list, tuple)):
+        items = cast("list[Any]", list(cast("Any", data)))[:500]
+        numbers = set[int]().union(*(_numbered(v, depth + 1) for v in items))
+        return numbers or (set(range(1, len(items) + 1)) if items and isinstance(items[0], Mapping) else set())
+    return set()
+
+
+def lost_citations(answer: str, state: State) -> tuple[list[int], set[int]]:
+    """Return the cited numbers that belong to no passage, and the numbers that could be cited.
+
+    Without any observation a bracketed number may be anything, and is left alone.
+    """
+    if not state.observed and not state.started_event.knowledge:
+        return [], set()
+    prose = _CODE.sub(" ", answer)
+    cited = [int(a or b) for a, b in _CITED.findall(prose)]
+    valid = passages(state)
+    return [n for n in dict.fromkeys(cited) if n not in valid and str(n) not in _plain_lists(state)], valid
+
+
+def _plain_lists(state: State) -> set[str]:
+    """One-element lists the user or a tool wrote, such as `[5]`, are data and no citations."""
+    return set(_BRACKET.findall(state.question))

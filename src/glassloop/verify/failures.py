@@ -1,0 +1,125 @@
+"""Is every failure that was not overcome told, and told of the right thing?"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, cast
+
+from ..prompts import load
+from ..types import Declaration, Observation, ToolCall
+from ..values import evaluate, facts_in, fold_text, near
+from .known import Known, arguments_of, leaves, matcher, worked
+
+if TYPE_CHECKING:
+    from ..state import State
+
+_SENTENCE_END = re.compile(r"[。！？!?\n;；]|\.(?=\s|$)|(?<=[a-z]), (?:but|while|whereas) |，(?:但是?|不过|而)")
+_CANNED = re.compile(
+    "|".join(cast("str", load("verify", language)["canned_refusal"]) for language in ("en", "zh")), re.I
+)
+_COMMON = set(
+    "get set find search look fetch query list check show read send create delete make add update remove run do the of by for latest current".split()
+)
+
+
+def untold(answer: str, known: Known, state: State) -> list[tuple[ToolCall, Observation]]:
+    """Return the calls that failed, were denied or stayed unknown, were not overcome, and are not told as such."""
+    offered = {Declaration.of(t).name for t in state.started_event.tools}
+    failed: dict[str, tuple[int, ToolCall, Observation]] = {}
+    for place, (call, seen) in enumerate(state.observed):
+        if not worked(seen) and (seen.name in offered or not offered):
+            failed[f"{seen.name}{sorted(_subject(call, seen))}"] = (place, call, seen)
+    out: list[tuple[ToolCall, Observation]] = []
+    sentences = [s for s in _SENTENCE_END.split(_CANNED.sub(" ", answer).replace("’", "'")) if s.strip()]
+    telling = [s for s in sentences if matcher("failure_words").search(s)]
+    asking = bool(re.search(r"[?？]\s*$", answer.strip())) or bool(matcher("asking_words").search(answer))
+    for place, call, seen in failed.values():
+        if _overcome(place, call, seen, known, state, answer):
+            continue
+        if seen.status == "error" and asking:
+            continue  # it asks the user for what was missing
+        if not any(_tells(s, call, seen, known) for s in telling):
+            out.append((call, seen))
+    return out
+
+
+def subject_of(call: ToolCall, seen: Observation) -> str:
+    """Return what a call was about, for a sentence: its arguments, shortened."""
+    return ", ".join(str(v)[:40] for v in leaves(arguments_of(call, seen)))[:80]
+
+
+def reason_of(seen: Observation) -> str:
+    """Return why a call failed, in one short line."""
+    try:
+        content: Any = json.loads(seen.content)
+    except ValueError:
+        content = seen.content
+    if isinstance(content, dict):
+        found = cast("dict[str, Any]", content)
+        inner = found.get("data")
+        content = (
+            found.get("reason") or found.get("error") or (inner.get("error") if isinstance(inner, dict) else inner)
+        )
+    return re.sub(r"\s+", " ", str(content or seen.status)).strip(" .。")[:140]
+
+
+def _subject(call: ToolCall, seen: Observation) -> set[str]:
+    return {fold_text(str(v)) for v in leaves(arguments_of(call, seen))}
+
+
+def _overcome(place: int, call: ToolCall, seen: Observation, known: Known, state: State, answer: str) -> bool:
+    """A success of the same tool for the same subject, or of another tool later on, makes up for a failure."""
+    question = fold_text(known.question)
+    wanted = {s for s in _subject(call, seen) if s and s in question}
+    for other, (later, result) in enumerate(state.observed):
+        if not worked(result) or (result.name != seen.name and other < place):
+            continue
+        done = _subject(later, result)
+        if result.name == seen.name and (not wanted or _covers(done, wanted)):
+            return True
+        if result.name != seen.name and wanted and _covers(done, wanted):
+            return True
+    if seen.status == "error":  # a calculator that failed, and a calculation that is right all the same
+        for text in _subject(call, seen):
+            value = evaluate(text)
+            if value is not None and any(f.kind == "number" and near(f, value) for f in facts_in(answer)):
+                return True
+    return False
+
+
+def _covers(done: Iterable[str], wanted: set[str]) -> bool:
+    have = list(done)
+    return all(any(w in d or (d and d in w) or _figures(w) & _figures(d) for d in have) for w in wanted)
+
+
+def _figures(text: str) -> set[Any]:
+    return {f.value for f in facts_in(text) if f.kind == "number" and f.role == "figure"}
+
+
+def _tells(sentence: str, call: ToolCall, seen: Observation, known: Known) -> bool:
+    """Whether a sentence with a word of failure speaks of this call, or at least of no call that worked."""
+    if not known.results:
+        return True
+    folded = fold_text(sentence)
+    if any(_mentions(folded, s) for s in _subject(call, seen) | _words(seen.name)):
+        return True
+    return not any(
+        _mentions(folded, s)
+        for other, result in known.results
+        for s in _subject(other, result) | (_words(result.name) if result.name != seen.name else set[str]())
+    )
+
+
+def _words(name: str) -> set[str]:
+    return {w for w in re.findall(r"[a-z]{3,}", name.lower()) if w not in _COMMON}
+
+
+def _mentions(folded: str, subject: str) -> bool:
+    if len(subject) < 2:
+        return False
+    if subject in folded or subject.removesuffix("市") in folded:
+        return True
+    words = re.findall(r"[a-z]{4,}", subject)
+    return bool(words) and sum(w in folded for w in words) * 2 > len(words)
