@@ -1,0 +1,124 @@
+"""Finding JSON-like values in text, in time that grows with the text and no faster.
+
+A `Scanner` owes two things: where a bracket that opens here closes again, with strings
+and escapes respected, and whether a strict JSON value begins here. It keeps an account
+of the characters it has looked at in vain: past a small multiple of the text's length it
+finds nothing more, so that a megabyte of braces or quotes costs no more than one reading.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+MAX_DEPTH = 200
+"""Deeper nesting than this is no call any model meant."""
+
+OPENERS = "{[｛［"
+_PARTNER = {"}": "{", "]": "[", ")": "("}
+_PLAIN = str.maketrans("｛｝［］（）", "{}[]()")
+
+_DOUBLE = r'"(?:[^"\\]+|\\.)*(?:"|\\?\Z)'
+_CURLY = r"[“”][^“”]*(?:[“”]|\Z)"
+_SINGLE = r"(?<=[\[{(,:=\s])'(?:[^'\\]+|\\.|'(?!\s{0,8}(?:[,}\]):]|\Z)))*(?:'|\\?\Z)"
+_BRACKETS = r"[{}\[\]()｛｝［］]"
+_TOKEN = re.compile(f"{_DOUBLE}|{_CURLY}|{_BRACKETS}", re.DOTALL)
+_TOKEN_SINGLE = re.compile(f"{_DOUBLE}|{_CURLY}|{_SINGLE}|{_BRACKETS}", re.DOTALL)
+_SINGLE_STYLE = re.compile(r"[{\[(｛][\s{\[(]{0,40}(?:[\w.-]{1,60}\s{0,4}[:=(]\s{0,4}[\[{(]?\s{0,4})?'")
+
+MISSING: Any = object()
+"""No value; `None` is one."""
+
+
+class DoubledKeys(dict[str, Any]):
+    """A JSON object in which a key stood more than once; `pairs` holds all of it in order."""
+
+    pairs: list[tuple[str, Any]]
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        self.pairs = pairs
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    plain = dict(pairs)
+    if len(plain) == len(pairs):
+        return plain
+    first: dict[str, Any] = {}
+    if all(first.setdefault(key, value) == value for key, value in pairs):
+        return first
+    return DoubledKeys(pairs)
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+_STRICT = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_constant)
+_LENIENT = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_constant, strict=False)
+
+
+def decode(text: str, *, strict: bool = True) -> Any:
+    """Return the JSON value that `text` is, or `MISSING`. Without `strict`, raw control characters in strings pass."""
+    try:
+        return (_STRICT if strict else _LENIENT).decode(text)
+    except (ValueError, RecursionError):
+        return MISSING
+
+
+class Scanner:
+    """Looks for values in one text and never does more work than the text is worth.
+
+    Args:
+        text: The text to look through.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.looked_at = 0
+        """Characters looked at in vain so far."""
+        self._limit = 2 * len(text) + 4096
+        self._ends: dict[int, int | None] = {}
+
+    def value(self, start: int) -> tuple[Any, int]:
+        """Return the strict JSON value that begins at `start` and where it ends, or `(MISSING, start)`."""
+        if self.looked_at > self._limit:
+            return MISSING, start
+        try:
+            return _STRICT.raw_decode(self.text, start)
+        except json.JSONDecodeError as e:
+            self.looked_at += max(16, e.pos - start)
+        except (ValueError, RecursionError):
+            self.looked_at += 1024
+        return MISSING, start
+
+    def end(self, start: int) -> int | None:
+        """Return where the bracket at `start` has closed, or None when it never does."""
+        if start not in self._ends:
+            self._ends[start] = self._find_end(start)
+        return self._ends[start]
+
+    def _find_end(self, start: int) -> int | None:
+        if self.looked_at > self._limit:
+            return None
+        tokens = _TOKEN_SINGLE if _SINGLE_STYLE.match(self.text, start) else _TOKEN
+        stack: list[str] = []
+        at = start
+        for found in tokens.finditer(self.text, start):
+            token, at = found.group(), found.end()
+            if len(token) > 1 or token in "\"'“”":
+                continue
+            token = token.translate(_PLAIN)
+            opener = _PARTNER.get(token)
+            if opener is None:
+                stack.append(token)
+                if len(stack) > MAX_DEPTH:
+                    break
+            elif opener in stack:
+                while stack.pop() != opener:
+                    pass
+                if not stack:
+                    return at
+        self.looked_at += max(16, at - start)
+        return None

@@ -1,0 +1,389 @@
+"""Calls that arrive in the text of a reply: template tokens, tags, fences, bare JSON, call syntax.
+
+The outermost envelope decides: once a value or a tagged call has been read, nothing inside
+it is looked at again. What is quoted, shown as an example or merely part of an answer is text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from ..types import Declaration, Repair
+from .arguments import call_arguments
+from .examples import is_example
+from .jsonish import MISSING, OPENERS, Scanner
+from .names import resolve
+from .rescue import Problem, mend
+from .shapes import MOST_DRAFTS, Draft, drafts_in
+from .tags import PAIRED, read_function_tag, read_key_value_tags
+
+OPENING = re.compile(
+    r"<(?:\w+:)?(?:tool_calls?|function_calls?|functioncall|toolcalls?|tools?|tool_use|tool_code|call|action|invoke_tools?)>"
+    r"|\[TOOL_CALLS?\]|\[TOOL_REQUEST\]|<｜DSML｜(?:function|tool)_calls>"
+    r"|<\|(?:python_tag|tool_calls?|tool_call_start|START_ACTION|tools_prefix|action_start|tool_calls_section_begin|"
+    r"tool_call_begin|tool_calls_begin|function_call|plugin|interpreter)\|?>"
+    r"|<[|｜]tool[▁_]calls?[▁_]begin[|｜]>|<start_function_call>|functools(?=\[)|>>>(?=\w)"
+    r"|<\|channel\|>commentary(?=\s+to=)|<\|start\|>assistant(?=\s*<\|channel\|>commentary|\s+to=)",
+    re.IGNORECASE,
+)
+FUNCTION_TAG = re.compile(
+    r"<(?:[｜|]?\w+[｜|:])?(?:function|invoke|tool|call)(?:=|\s+name\s*=\s*)[\"']?([^\"'>\n]{1,120})[\"']?\s*>",
+    re.IGNORECASE,
+)
+_START = re.compile(
+    rf"({OPENING.pattern})|({FUNCTION_TAG.pattern})|(^[ \t]*(?:```|~~~))|(`)|([{OPENERS}])", re.I | re.M
+)
+_JUNK = re.compile(
+    r"(?:[\s;,]+|</?(?:\w+:)?[a-z_]*(?:tool|function|call|action|parameters?|arguments?)[a-z_]*>|</?[｜|]DSML[｜|]\w*>|\[/?[A-Z_]{3,20}\]"
+    r"|<[|｜][^<>\n]{1,40}?[|｜]?>|<\w+[|｜]>|<(?:start|end)_function_(?:call|response)>|(?:```|~~~)[\w]*)+"
+)
+_NAMED = re.compile(
+    r"(?:call:|to=|function(?=<[|｜]tool)|functions?\b(?=[.:]))?\s*(?:<[|｜]tool[▁_]sep[|｜]>)?"
+    r"([^\s<>{}\[\]()|｜\"'`,;=:]+(?:[:.][^\s<>{}\[\]()|｜\"'`,;=:]+)*(?::\d+)?)"
+)
+_BEFORE_ARGUMENTS = re.compile(
+    r"(?:\s+|<[|｜][^<>\n]{1,40}?[|｜]>(?:json)?|\[(?:ARGS|CALL_ID)\](?:\w{1,40}(?=\[))?|(?:```|~~~)(?:json)?|json\b|:|=)*"
+)
+_PYTHON_CALL = re.compile(r"([^\W\d][\w.]*)\s*\(")
+_TOKENS_GEMMA = (
+    (re.compile(r'<\|"\|>(.*?)<\|"\|>', re.DOTALL), '<|"'),
+    (re.compile(r"<escape>(.*?)<escape>", re.DOTALL), "<escape>"),
+)
+_LINE_END = re.compile(r"[ \t]*(?:[;,.]?[ \t]*(?:\n|\Z)|[;,}\]{`<\[]|[.,;][ \t])")
+
+
+MOST_MENDED = 20_000
+"""Characters after an unclosed bracket that are still worth mending."""
+
+
+@dataclass
+class Found:
+    """The calls in a text, and the text without them."""
+
+    drafts: list[Draft] = field(default_factory=list)
+    content: str = ""
+    problem: Problem = ""
+    """Set when something is a call for sure and could not be read."""
+    tool: Declaration | None = None
+    given: str = ""
+    start: int = -1
+    """Where the first call begins."""
+    marked: bool = False
+    """Whether a call stood in an envelope that is there for nothing else."""
+    end: int = -1
+
+
+def find_calls(text: str, tools: Mapping[str, Declaration]) -> Found:
+    """Find the calls in a text, in order.
+
+    Args:
+        text: What was said, without think blocks.
+        tools: The offered tools by name.
+    """
+    for pattern, token in _TOKENS_GEMMA:
+        if token in text:
+            text = pattern.sub(lambda m: _json_string(m.group(1)), text)
+    return _Search(text, tools).run()
+
+
+def _json_string(raw: str) -> str:
+    return json.dumps(raw, ensure_ascii=False)
+
+
+class _Search:
+    """One pass over a text from left to right."""
+
+    def __init__(self, text: str, tools: Mapping[str, Declaration]) -> None:
+        self.text = text
+        self.tools = tools
+        self.scanner = Scanner(text)
+        self.found = Found()
+        self.spans: list[tuple[int, int]] = []
+
+    def run(self) -> Found:
+        """Look at every place where a call could begin."""
+        at = 0
+        while found := _START.search(self.text, at):
+            start = found.start()
+            if found.group(1):
+                at = self._envelope(start, found.end())
+            elif found.group(2):
+                at = self._tagged(start, found)
+            elif found.lastindex and found.group(found.lastindex) == "`":
+                close = self.text.find("`", found.end(), found.end() + 400)
+                at = close + 1 if close > 0 and "\n" not in self.text[found.end() : close] else found.end()
+            elif self.text[start] in OPENERS:
+                at = self._bare(start)
+            else:
+                at = self._fence(start, found.end())
+            if self.found.problem or len(self.found.drafts) > MOST_DRAFTS:
+                break
+        if not self.found.drafts and not self.found.problem:
+            self._whole_as_call()
+        self.found.content = self._rest()
+        if self.spans:
+            self.found.start, self.found.end = self.spans[0][0], self.spans[-1][1]
+        return self.found
+
+    # -- what was found ----------------------------------------------------------------
+
+    def _take(self, start: int, end: int, drafts: list[Draft], name: str, *, marked: bool = False) -> int:
+        note = Repair(name, before=self.text[start : min(end, start + 120)])
+        self.found.drafts += [replace(d, repairs=(note, *d.repairs)) for d in drafts]
+        self.found.marked = self.found.marked or marked
+        self.spans.append((start, end))
+        return end
+
+    def _rest(self) -> str:
+        out: list[str] = []
+        at = 0
+        for start, end in self.spans:
+            out.append(self.text[at:start])
+            at = end
+        return "".join([*out, self.text[at:]]).strip()
+
+    def _follows_call(self, start: int) -> bool:
+        """Whether only separators stand between the last call and this place."""
+        return bool(self.spans) and not self.text[self.spans[-1][1] : start].strip(" \n\r\t;,")
+
+    # -- envelopes ---------------------------------------------------------------------
+
+    def _envelope(self, start: int, end: int) -> int:
+        at, taken = end, False
+        inline = bool(self.text[self.text.rfind("\n", 0, start) + 1 : start].strip())
+        if is_example(self.text[:start]):
+            return end
+        while True:
+            junk = _JUNK.match(self.text, at)
+            at = junk.end() if junk else at
+            drafts, stop = self._payload(at, inline and not taken)
+            if self.found.problem:
+                self.spans.append((start, stop))
+                return stop
+            if not drafts:
+                break
+            closed = PAIRED.match(self.text, stop)
+            at = closed.end() if closed else stop
+            start = self._take(start, at, drafts, "call in the text", marked=True)
+            taken = True
+            if not _continues(self.text, at):
+                return at
+        return at if taken else end
+
+    def _payload(self, at: int, inline: bool) -> tuple[list[Draft], int]:
+        """Read one call (or list of calls) inside an envelope."""
+        text = self.text
+        tag = FUNCTION_TAG.match(text, at)
+        if tag:
+            read = read_function_tag(text, tag.group(1), tag.end(), self.scanner)
+            return self._checked([read.draft], read.end, inline)
+        if at < len(text) and text[at] in OPENERS:
+            return self._json_payload(at)
+        call = _PYTHON_CALL.match(text, at)
+        if call:
+            drafts, end = self._python_calls(at)
+            if drafts:
+                return drafts, end
+        return self._named_payload(at, inline)
+
+    def _checked(self, drafts: list[Draft], end: int, inline: bool) -> tuple[list[Draft], int]:
+        """Drop calls of unknown names that a sentence only talks about."""
+        if inline and any(resolve(d.name, self.tools) is None for d in drafts):
+            return [], end
+        return drafts, end
+
+    def _json_payload(self, at: int) -> tuple[list[Draft], int]:
+        value, end = self._value(at)
+        if value is not MISSING:
+            drafts = self._drafts(value)
+            if drafts:
+                return drafts, end
+        listed = self._python_list(at)
+        if listed:
+            return listed
+        if value is MISSING and end < 0:
+            self.found.problem = "cut"
+            return [], len(self.text)
+        return [], at
+
+    def _value(self, at: int) -> tuple[object, int]:
+        """Return the value that begins here, mended if need be, and its end; -1 for one that never ends.
+
+        What was mended is kept in `self.mends` for the drafts that are made of the value.
+        """
+        self.mends: tuple[Repair, ...] = ()
+        value, end = self.scanner.value(at)
+        if value is not MISSING:
+            return value, end
+        stop = self.scanner.end(at)
+        mended = mend(self.text[at:stop]) if stop is not None else None
+        if mended is None or not mended.ok:
+            closed = PAIRED.search(self.text, at)
+            stop = closed.start() if closed else len(self.text)
+            mended = mend(self.text[at:stop]) if stop - at <= MOST_MENDED else None
+        if mended is not None and mended.ok and stop is not None:
+            self.mends = mended.repairs
+            return mended.value, stop
+        return MISSING, -1 if mended is None or mended.problem == "cut" else at
+
+    def _drafts(self, value: object) -> list[Draft]:
+        return [replace(d, repairs=(*self.mends, *d.repairs)) for d in drafts_in(value, self.tools)]
+
+    def _named_payload(self, at: int, inline: bool) -> tuple[list[Draft], int]:
+        """Read `name{…}`, `name[ARGS]{…}`, `name<|message|>{…}`, `name` with key and value tags, or a bare name."""
+        longest = max((n for n in self.tools if self.text.startswith(n, at)), key=len, default="")
+        found = _NAMED.match(self.text, at)
+        name, end = (longest, at + len(longest)) if longest else (found.group(1), found.end()) if found else ("", at)
+        if not name:
+            return [], at
+        if not longest and found and found.group(1).startswith(("functions", "function")):
+            name = found.group(1)
+        pairs = read_key_value_tags(self.text, end)
+        if pairs is not None:
+            return self._checked([Draft(name, pairs[0])], pairs[1], inline)
+        between = _BEFORE_ARGUMENTS.match(self.text, end)
+        start = between.end() if between else end
+        if start < len(self.text) and self.text[start] in OPENERS and resolve(name, self.tools):
+            value, stop = self._value(start)
+            if value is not MISSING:
+                return [Draft(name, value, self.mends)], stop
+            self.found.problem, self.found.tool = "cut" if stop < 0 else "broken", resolve(name, self.tools).tool
+            self.found.given = self.text[start : start + 200]
+            return [], len(self.text)
+        known = resolve(name, self.tools, near=False)
+        if known and PAIRED.match(self.text, end):
+            return [Draft(name)], end
+        return [], at
+
+    # -- calls without an envelope ---------------------------------------------------------
+
+    def _tagged(self, start: int, found: re.Match[str]) -> int:
+        tag = FUNCTION_TAG.match(self.text, start)
+        if tag is None or is_example(self.text[:start]):
+            return found.end()
+        read = read_function_tag(self.text, tag.group(1), tag.end(), self.scanner)
+        inline = bool(self.text[self.text.rfind("\n", 0, start) + 1 : start].strip())
+        drafts, end = self._checked([read.draft], read.end, inline)
+        return self._take(start, end, drafts, "call in tags", marked=True) if drafts else found.end()
+
+    def _fence(self, start: int, end: int) -> int:
+        """Read a fenced block that holds nothing but calls; step over any other one."""
+        head = re.compile(r"[\w+-]*[ \t]*\n?").match(self.text, end)
+        at = head.end() if head else end
+        language = self.text[end:at].strip().lower()
+        drafts: list[Draft] = []
+        while True:
+            junk = re.compile(r"[\s;,]*").match(self.text, at)
+            at = junk.end() if junk else at
+            got: tuple[list[Draft], int] = ([], at)
+            if at < len(self.text) and self.text[at] in OPENERS:
+                got = self._strict_json(at)
+            elif OPENING.match(self.text, at) or FUNCTION_TAG.match(self.text, at):
+                opening = OPENING.match(self.text, at)
+                got = self._payload(opening.end() if opening else at, False)
+                junk = _JUNK.match(self.text, got[1])
+                got = (got[0], junk.end() if junk and got[0] and "```" not in junk.group() else got[1])
+            elif language in ("tool_code", "tool_call", "tool", "python", "py", ""):
+                got = self._python_calls(at)
+            if not got[0]:
+                break
+            drafts += got[0]
+            at = got[1]
+        closing = re.compile(r"\s*(?:```|~~~|\Z)").match(self.text, at)
+        rest = self.text[closing.end() :] if closing else ""
+        if drafts and closing and not is_example(self.text[:start], rest):
+            return self._take(start, closing.end(), drafts, "call in a fence")
+        close = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*$", re.MULTILINE).search(self.text, max(at, end))
+        return close.end() if close else max(at, end)
+
+    def _strict_json(self, at: int) -> tuple[list[Draft], int]:
+        """Read a JSON value that is a call of an offered tool and nothing else."""
+        value, end = self._value(at)
+        if value is MISSING:
+            if self._is_cut_call(at) and end < 0:
+                self.found.problem = "cut"
+            listed = self._python_list(at)
+            return listed or ([], at)
+        drafts = self._drafts(value)
+        if drafts and all(d.strict or resolve(d.name, self.tools) for d in drafts):
+            if any(resolve(d.name, self.tools) for d in drafts):
+                return drafts, end
+            if not self.text[:at].strip(" \n\r\t`json") and not self.text[end:].strip(" \n\r\t`"):
+                return drafts, end
+        return [], end
+
+    def _is_cut_call(self, at: int) -> bool:
+        head = re.compile(r'[\[{\s]*"(?:name|tool|tool_name|action|function)"\s*:\s*"([^"]+)"\s*,').match(self.text, at)
+        return bool(head and resolve(head.group(1), self.tools, near=False))
+
+    def _bare(self, start: int) -> int:
+        line = self.text[self.text.rfind("\n", 0, start) + 1 : start].strip()
+        fresh = not line or self._follows_call(start) or line[-1] in ":：.。!！>*"
+        drafts, end = self._strict_json(start)
+        if not drafts:
+            return max(end, start + 1)
+        if not fresh or is_example(self.text[:start]):
+            return end
+        if line and not self._follows_call(start) and not _LINE_END.match(self.text, end):
+            return end
+        return self._take(start, end, drafts, "call in the text")
+
+    def _python_list(self, at: int) -> tuple[list[Draft], int] | None:
+        """Read `[name(a=1), other(b=2)]`."""
+        if self.text[at : at + 1] != "[" or not _PYTHON_CALL.match(self.text, at + 1):
+            return None
+        drafts, end = self._python_calls(at + 1)
+        closing = re.compile(r"\s*\]").match(self.text, end)
+        return (drafts, closing.end()) if drafts and closing else None
+
+    def _python_calls(self, at: int) -> tuple[list[Draft], int]:
+        """Read calls in Python's syntax, one after the other, all of offered tools."""
+        drafts: list[Draft] = []
+        while len(drafts) <= MOST_DRAFTS:
+            call = _PYTHON_CALL.match(self.text, at)
+            if call and call.group(1) == "print":
+                inner, end = self._python_calls(call.end())
+                if not inner or self.text[end : end + 1] != ")":
+                    break
+                drafts, at = drafts + inner, end + 1
+            else:
+                named = resolve(call.group(1), self.tools, near=False) if call else None
+                end = self.scanner.end(call.end() - 1) if call and named else None
+                if call is None or named is None or end is None:
+                    break
+                given = call_arguments(self.text[call.end() : end - 1], named.tool)
+                if given is None:
+                    break
+                drafts.append(Draft(call.group(1), given[0], given[1]))
+                at = end
+            more = re.compile(r"[\s;,]*").match(self.text, at)
+            if more is None or not _PYTHON_CALL.match(self.text, more.end()):
+                break
+            at = more.end()
+        return drafts, at
+
+    def _whole_as_call(self) -> None:
+        """Take a reply that is nothing but calls in Python's syntax, or a name and its object."""
+        text = self.text
+        start = len(text) - len(text.lstrip())
+        if len(text) - start > 100_000 or not any(text.startswith(n, start) for n in self.tools):
+            return
+        drafts, end = self._python_calls(start)
+        if not drafts:
+            longest = max((n for n in self.tools if text.startswith(n, start)), key=len)
+            between = re.compile(r"\s*:?\s*").match(text, start + len(longest))
+            place = between.end() if between else start
+            if place < len(text) and text[place] in "{｛":
+                value, end = self._value(place)
+                drafts = [Draft(longest, value, self.mends)] if isinstance(value, dict) else []
+        if drafts and not text[end:].strip(" \n\r\t;`"):
+            self._take(start, len(text), drafts, "call in the text")
+
+
+def _continues(text: str, at: int) -> bool:
+    """Whether another call of the same envelope may follow here."""
+    junk = _JUNK.match(text, at)
+    return bool(junk and junk.end() < len(text)) or text[at : at + 1] in ("{", "[")
