@@ -320,7 +320,7 @@ class KnowledgeBase:
             self._probe_reranker()
         calibration = embedder.calibration if embedder else (0.0, 1.0)
         vector = self._query_vector if embedder else None
-        return Searcher(self._store, vector, calibration, self.size + self.overlap, self._reranker)
+        return Searcher(self._store, vector, calibration, self._reranker)
 
     def _query_vector(self, text: str) -> Any:
         vector = self._query_vectors.get(text)

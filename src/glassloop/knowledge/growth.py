@@ -45,6 +45,10 @@ class _Shelf:
             for passage_id in wanted:
                 self._passages[passage_id] = found.get(passage_id)
 
+    def length(self, passage_id: int) -> int:
+        passage = self[passage_id]
+        return passage.end - passage.start if passage else 0
+
     def __getitem__(self, passage_id: int) -> Passage | None:
         self.ahead([passage_id])
         return self._passages[passage_id]
@@ -57,7 +61,6 @@ def grown(
     *,
     k: int,
     budget: int | None,
-    largest: int,
 ) -> list[Passage]:
     """The k best hits as passages.
 
@@ -67,18 +70,18 @@ def grown(
         fetch: Gives passages by id.
         k: How many hits at most.
         budget: Characters that all hits may have together; `None` lets no hit grow.
-        largest: The most characters a single passage has: kept free for each hit still to come.
     """
     shelf = _Shelf(fetch)
     shelf.ahead(order[: 2 * k])
     if budget is not None:
         shelf.ahead([near for passage_id in order[:k] for near in (passage_id - 1, passage_id + 1)])
     allowed = shares(budget, k) if budget else [0] * k
+    usual = max((shelf.length(passage_id) for passage_id in order[:k]), default=0)
     hits: list[Hit] = []
     texts: list[str] = []
     covered: set[int] = set()
     used = 0
-    for passage_id in order:
+    for rank, passage_id in enumerate(order):
         if len(hits) == k:
             break
         passage = shelf[passage_id]
@@ -91,14 +94,14 @@ def grown(
             continue
         hit = Hit(passage_id, passage_id, passage.start, passage.end, scores[passage_id])
         if budget is not None:
-            still = k - len(hits) - 1
-            room = budget - used - still * largest
+            later = [other for other in order[rank + 1 : rank + 2 * k] if other not in covered][: k - len(hits) - 1]
+            room = budget - used - sum(shelf.length(other) for other in later)
             _grow(hit, shelf, scores, covered, min(allowed[len(hits)], room))
         covered.update(range(hit.first, hit.last + 1))
         texts.append(passage.text)
         neighbour = next((h for h in hits if h.first == hit.last + 1 or h.last == hit.first - 1), None)
         used += hit.length
-        if neighbour is not None and budget is not None and used + (k - len(hits)) * largest <= budget:
+        if neighbour is not None and budget is not None and used + (k - len(hits)) * usual <= budget:
             neighbour.first, neighbour.last = min(neighbour.first, hit.first), max(neighbour.last, hit.last)
             neighbour.start, neighbour.end = min(neighbour.start, hit.start), max(neighbour.end, hit.end)
         else:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from .embed import QUERY_CHARACTERS, Embedder
+from .embed import QUERY_CHARACTERS
 from .fuse import DENSE_WEIGHT, Fusion, fuse, lean_on_neighbours, ranked
 from .growth import grown
 from .passage import Passage
@@ -47,7 +47,6 @@ class Searcher:
         store: Where the passages are.
         vector: Gives the vector of a query; `None` where keywords alone serve.
         calibration: The range of the embedder's cosines.
-        largest: The most characters a passage of this base has.
     """
 
     def __init__(
@@ -55,13 +54,11 @@ class Searcher:
         store: Store,
         vector: Callable[[str], Any] | None,
         calibration: tuple[float, float],
-        largest: int,
         reranker: Reranker | None = None,
     ) -> None:
         self._store = store
         self._vector = vector
         self._calibration = calibration
-        self._largest = largest
         self._reranker = reranker
 
     def search(self, request: Request) -> list[Passage]:
@@ -91,7 +88,7 @@ class Searcher:
         scores = {passage: score * scale for passage, score in scores.items()}
         order = [passage for passage in order if scores[passage] >= request.min_score]
         budget = request.k * CHARACTERS_A_HIT if request.budget is None else request.budget
-        return grown(order, scores, self._store.fetch, k=request.k, budget=budget or None, largest=self._largest)
+        return grown(order, scores, self._store.fetch, k=request.k, budget=budget or None)
 
     def _confidence(self, query: str, order: list[int], meaning: Scores) -> float:
         """How sure it is that the base has anything on this query, 0 to 1.

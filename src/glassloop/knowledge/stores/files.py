@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from filelock import FileLock, Timeout
 
 from ...errors import KnowledgeError
 from ..terms import Array
@@ -75,7 +76,7 @@ def write_generation(
     _write(folder / "manifest.json", json.dumps(manifest, ensure_ascii=False, indent=1).encode())
     pointer = root / f"{_CURRENT}.{uuid.uuid4().hex[:8]}"
     _write(pointer, json.dumps({"format": FORMAT, "generation": folder.name}).encode())
-    os.replace(pointer, root / _CURRENT)
+    pointer.replace(root / _CURRENT)
     _remove_old(parent, keep={folder.name, before})
     return folder
 
@@ -165,25 +166,11 @@ def _remove_old(parent: Path, keep: set[str]) -> None:
 
 
 @contextlib.contextmanager
-def writer_lock(root: Path) -> Iterator[None]:
+def writer_lock(root: Path, patience: float = 60.0) -> Iterator[None]:
     """Let one process write at a time; the lock falls away by itself when its holder dies."""
     root.mkdir(parents=True, exist_ok=True)
-    with (root / "lock").open("a+b") as file:
-        try:
-            _lock(file)
-        except OSError as error:
-            raise KnowledgeError(
-                f"Another process is writing to the base {root}; wait until it has finished."
-            ) from error
-        yield
-
-
-def _lock(file: Any) -> None:
     try:
-        import fcntl
-    except ImportError:
-        import msvcrt
-
-        msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined]
-    else:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        with FileLock(root / "lock", timeout=patience):
+            yield
+    except Timeout as error:
+        raise KnowledgeError(f"Another process is writing to the base {root}; wait until it has finished.") from error

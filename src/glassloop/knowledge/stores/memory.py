@@ -97,19 +97,24 @@ class MemoryStore:
     # -- reading ------------------------------------------------------------
 
     def settings(self) -> dict[str, Any]:
+        """What the base was built with."""
         return dict(self._current().settings)
 
     def documents(self) -> dict[str, DocumentRecord]:
+        """All documents by source."""
         return {record.source: record for record in self._current().documents.values()}
 
     def count(self) -> int:
+        """How many passages there are."""
         return len(self._current().ids)
 
     def pending(self) -> list[int]:
+        """Ids of passages without a vector."""
         snapshot = self._current()
         return snapshot.ids[~snapshot.present].tolist()
 
     def version(self) -> str:
+        """Changes whenever anything else does, also by another process."""
         self._current()
         return f"{self._mark}:{self._changes}"
 
@@ -120,6 +125,7 @@ class MemoryStore:
         return graph.recall if graph else None
 
     def nearest(self, vector: Any, k: int, where: Where | None = None) -> Scores:
+        """The passages whose vectors are nearest, with their cosines."""
         snapshot = self._current()
         if snapshot.vectors is None or not len(snapshot.ids):
             return {}
@@ -136,6 +142,7 @@ class MemoryStore:
         return {int(snapshot.ids[row]): float(scores[row]) for row in best}
 
     def matching(self, query: str, k: int, where: Where | None = None) -> Scores:
+        """The passages with the best BM25 scores."""
         snapshot = self._current()
         if not len(snapshot.ids):
             return {}
@@ -147,6 +154,7 @@ class MemoryStore:
         return dict(zip(snapshot.ids[best].tolist(), scores[best].tolist(), strict=True))
 
     def cosines(self, vector: Any, ids: Sequence[int]) -> Scores:
+        """The cosines of certain passages."""
         snapshot = self._current()
         if snapshot.vectors is None or not ids:
             return {}
@@ -157,6 +165,7 @@ class MemoryStore:
         return dict(zip(wanted[known].tolist(), values.tolist(), strict=True))
 
     def fetch(self, ids: Sequence[int]) -> dict[int, Passage]:
+        """The passages with these ids."""
         snapshot = self._current()
         found: dict[int, Passage] = {}
         for passage_id, row in zip(ids, snapshot.rows(np.array(ids, np.int64)).tolist(), strict=True):
@@ -169,11 +178,13 @@ class MemoryStore:
     # -- writing ------------------------------------------------------------
 
     def put_settings(self, settings: Mapping[str, Any]) -> None:
+        """Replace the settings."""
         with self._writing() as snapshot:
             counter = snapshot.settings.get("next_document", 1)
             self._commit(replace(snapshot, settings={**settings, "next_document": counter}))
 
     def apply(self, remove: Iterable[str], add: Sequence[Addition]) -> None:
+        """Remove documents and add others, all or nothing."""
         with self._writing() as snapshot:
             gone = set(remove) | {addition.record.source for addition in add}
             numbers = {number for number, record in snapshot.documents.items() if record.source in gone}
@@ -200,6 +211,7 @@ class MemoryStore:
             )
 
     def set_vectors(self, ids: Sequence[int], vectors: Any) -> None:
+        """Store the vectors of some passages."""
         with self._writing() as snapshot:
             rows = snapshot.rows(np.array(ids, np.int64))
             known = rows >= 0
@@ -219,10 +231,12 @@ class MemoryStore:
             self._commit(replace(snapshot, vectors=exact, present=present, graph=graph))
 
     def drop_vectors(self) -> None:
+        """Forget all vectors."""
         with self._writing() as snapshot:
             self._commit(replace(snapshot, vectors=None, present=np.zeros(len(snapshot.ids), bool), graph=None))
 
     def close(self) -> None:
+        """Let go of files."""
         with self._lock:
             self._snapshot = Snapshot()
             self._mark = "closed"
