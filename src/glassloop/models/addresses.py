@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 OLLAMA_PORT = 11434
 
@@ -19,6 +19,15 @@ def shown_url(url: str) -> str:
     except ValueError:
         port = ""
     return urlunsplit((parts.scheme, f"{host}{port}", parts.path.rstrip("/"), "", ""))
+
+
+def parted_login(url: str) -> tuple[str, tuple[str, str] | None]:
+    """Take name and password out of an address: HTTP clients write addresses into their logs."""
+    parts = urlsplit(url)
+    if parts.username is None and parts.password is None:
+        return url, None
+    bare = parts._replace(netloc=parts.netloc.rpartition("@")[2])
+    return urlunsplit(bare), (unquote(parts.username or ""), unquote(parts.password or ""))
 
 
 def is_loopback(url: str) -> bool:

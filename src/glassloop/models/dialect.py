@@ -48,9 +48,11 @@ _MISSPELT_SHAPES = {
     "str": "string",
     "text": "string",
 }
-_MISSPELT_NUMBERS = {"float": "number", "double": "number", "int": "integer", "bool": "boolean", "none": "null"}
-_MISSPELT = {**_MISSPELT_SHAPES, **_MISSPELT_NUMBERS}
+_MISSPELT_VALUES = {"float": "number", "double": "number", "int": "integer", "bool": "boolean", "none": "null"}
+_MISSPELT = {**_MISSPELT_SHAPES, **_MISSPELT_VALUES}
 _RANGES = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+_LENGTHS = frozenset({"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"})
+_NUMERIC = _LENGTHS | set(_RANGES) | {"multipleOf"}
 
 
 @dataclass(frozen=True)
@@ -122,6 +124,8 @@ class _Adapter:
                 continue
             elif key not in _KEYWORDS[self.backend] and key not in ("oneOf", "allOf", "definitions"):
                 self.dropped.append(f"{at}/{key}")
+            elif key in _NUMERIC and (isinstance(value, bool) or not isinstance(value, (int, float))):
+                self.dropped.append(f"{at}/{key}")
             elif key in handlers:
                 adapted = handlers[key](value, f"{at}/{key}")
                 if adapted is not None:
@@ -142,7 +146,7 @@ class _Adapter:
     def _type(self, value: Any, at: str) -> Any:
         names = cast("list[Any]", value) if isinstance(value, list) else [value]
         fixed = [_MISSPELT.get(n.lower(), n.lower()) if isinstance(n, str) else n for n in names]
-        if not fixed or not all(n in _TYPES for n in fixed):
+        if not fixed or not all(isinstance(n, str) and n in _TYPES for n in fixed):
             if value != "any":
                 self.dropped.append(at)
             return None
@@ -199,7 +203,7 @@ class _Adapter:
         return None
 
     def _pattern(self, value: Any, at: str) -> Any:
-        if self.backend == "openai" or self.backend == "plain":
+        if isinstance(value, str) and self.backend in ("openai", "plain"):
             return value
         portable = portable_pattern(value) if isinstance(value, str) else None
         if portable is None:
@@ -207,7 +211,7 @@ class _Adapter:
         return portable
 
     def _format(self, value: Any, at: str) -> Any:
-        if value in _FORMATS[self.backend]:
+        if isinstance(value, str) and value in _FORMATS[self.backend]:
             return value
         self.dropped.append(at)
         return None

@@ -19,6 +19,7 @@ from glassloop.errors import ModelUnavailable
 from glassloop.gears import Model
 from glassloop.models.addresses import is_loopback, ollama_url, shown_url
 from glassloop.models.catalogue import CATALOGUE, DEFAULT_MODEL
+from glassloop.models.names import near as close_names
 from glassloop.models.names import suggest
 from glassloop.models.weights import locate
 
@@ -85,12 +86,14 @@ def survey() -> list[Finding]:
 
 
 def _named(spec: str) -> Found:
-    kind, colon, rest = spec.partition(":")
+    kind, _, rest = spec.partition(":")
     lower = kind.lower()
-    if not colon or lower not in _KINDS:
+    if lower not in _KINDS:
         path = Path(spec).expanduser()
-        if spec.lower().endswith(".gguf") or path.is_file():
+        if path.is_file():
             lower, rest = "llamacpp", spec
+        elif spec.lower().endswith(".gguf"):
+            raise ModelUnavailable(f"There is no model file at {spec}: check the path.")
         elif spec.lower() in CATALOGUE:
             lower, rest = "llamacpp", spec.lower()
         else:
@@ -200,14 +203,13 @@ def _embedded() -> Finding:
 
 def _unknown(spec: str) -> str:
     here = _ollama_names(ollama_url(os.environ.get("OLLAMA_HOST")))
-    candidates = [*(f"llamacpp:{n}" for n in CATALOGUE)]
-    if not isinstance(here, str):
-        candidates += [f"ollama:{n}" for n in here]
-    bare = {c.partition(":")[2]: c for c in candidates}
-    near = suggest(spec, [*candidates, *bare, *(f"{k}:" for k in _KINDS)], otherwise="")
-    for name, full in bare.items():
-        near = near.replace(f" {name}", f" {full}") if f" {full}" not in near else near
-    if not near.startswith("did you mean"):
+    candidates = [f"llamacpp:{n}" for n in CATALOGUE]
+    candidates += [f"ollama:{n}" for n in here] if not isinstance(here, str) else []
+    # Compared without their kind as well: people write qwen3:4b and mean ollama:qwen3:4b.
+    bare = {c.partition(":")[2]: c for c in reversed(candidates)}
+    close = [bare.get(n, n) for n in close_names(spec, [*candidates, *bare])]
+    near = f"did you mean {' or '.join(dict.fromkeys(close))}?" if close else ""
+    if not near:
         near = "write ollama:NAME, openai:NAME, llamacpp:NAME, recorded:FILE or the path of a .gguf file."
     return f"There is no model called {spec!r}: {near}"
 

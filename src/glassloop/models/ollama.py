@@ -16,7 +16,7 @@ from contextlib import aclosing, contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 from glassloop.errors import MissingExtra, ModelError
-from glassloop.models.addresses import is_loopback, ollama_url, shown_url
+from glassloop.models.addresses import is_loopback, ollama_url, parted_login, shown_url
 from glassloop.models.clients import LoopClients
 from glassloop.models.dialect import adapt
 from glassloop.models.failures import Place, broken, from_status, is_too_long, timed_out, unreachable
@@ -60,7 +60,7 @@ class OllamaModel(Attempts):
         timeout: float = 600.0,
     ) -> None:
         self.model = model
-        self.host = ollama_url(host or os.environ.get("OLLAMA_HOST"))
+        self.host, self._login = parted_login(ollama_url(host or os.environ.get("OLLAMA_HOST")))
         self.num_ctx = num_ctx
         self.retry = retry or Retry()
         self.name = f"ollama:{model}"
@@ -71,7 +71,7 @@ class OllamaModel(Attempts):
         self._keep_alive = keep_alive
         self._timeout = timeout
         key = os.environ.get("OLLAMA_API_KEY", "")
-        self._place = Place(shown_url(self.host), model, secrets=(key,), known=known)
+        self._place = Place(shown_url(self.host), model, secrets=(key, *(self._login or ())[1:]), known=known)
         self._clients = LoopClients(self._connect, _close)
 
     def __repr__(self) -> str:
@@ -155,7 +155,7 @@ class OllamaModel(Attempts):
 
         # Proxies from the environment are for the world outside, never for a server on this machine.
         outside = not is_loopback(self.host)
-        return AsyncClient(host=self.host, trust_env=outside, event_hooks={"response": [inspect]})
+        return AsyncClient(host=self.host, trust_env=outside, auth=self._login, event_hooks={"response": [inspect]})
 
     def _reply(self, body: dict[str, Any], started: float) -> Reply:
         message = cast("dict[str, Any]", body.get("message") or {})

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from glassloop.errors import MissingExtra, ModelError, ModelRefused
-from glassloop.models.addresses import is_loopback, shown_url
+from glassloop.models.addresses import is_loopback, parted_login, shown_url
 from glassloop.models.assembly import Assembler, reply_from
 from glassloop.models.clients import LoopClients
 from glassloop.models.dialect import Backend, adapt
@@ -60,7 +60,8 @@ class OpenAIModel(Attempts):
         extra: Mapping[str, Any] | None = None,
     ) -> None:
         self.model = model
-        self.base_url = base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL
+        address = base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL
+        self.base_url, self._login = parted_login(address)
         self._key = api_key or os.environ.get("OPENAI_API_KEY") or ""
         host = urlsplit(self.base_url).hostname or ""
         self._own = host == "api.openai.com" or host.endswith(".openai.azure.com")
@@ -70,7 +71,7 @@ class OpenAIModel(Attempts):
         self.retry = retry or Retry()
         self.name = f"openai:{model}"
         self.capabilities = capabilities or Capabilities(native_tools=True, json_schema=True, logprobs=True)
-        self._place = Place(shown_url(self.base_url), model, secrets=_secrets(self._key, self.base_url))
+        self._place = Place(shown_url(self.base_url), model, secrets=_secrets(self._key, address))
         self._clients = LoopClients(self._connect, _close)
 
     def __repr__(self) -> str:
@@ -161,8 +162,8 @@ class OpenAIModel(Attempts):
             raise ModelRefused("OpenAI's server needs a key: set OPENAI_API_KEY, or name a local model with --model.")
         # The SDK insists on a key; servers that want none ignore it. Retries are ours, where they are told and limited.
         # Proxies from the environment are for the world outside, never for a server on this machine.
-        local = {"http_client": sdk.DefaultAsyncHttpxClient(trust_env=False)} if is_loopback(self.base_url) else {}
-        return sdk.AsyncOpenAI(base_url=self.base_url, api_key=self._key or "none", max_retries=0, **local)
+        http = sdk.DefaultAsyncHttpxClient(trust_env=not is_loopback(self.base_url), auth=self._login)
+        return sdk.AsyncOpenAI(base_url=self.base_url, api_key=self._key or "none", max_retries=0, http_client=http)
 
     def _limit(self, request: Request) -> float:
         return request.timeout if request.timeout is not None else self._timeout
