@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from . import scalars
+from .checks import quietly
 from .formats import to_format
 from .members import Members
 from .outline import (
@@ -23,11 +24,13 @@ from .outline import (
     as_schema,
     fits_kind,
     own_kinds,
+    prefix_of,
+    rest_of,
     same,
     schema_list,
 )
 from .trail import Trail
-from .validation import Validation, prefix_of, quietly, rest_of
+from .validation import Validation
 
 Caster = Callable[[Any, str, Trail], Any]
 Surrounding = tuple[frozenset[str], bool]

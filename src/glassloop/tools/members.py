@@ -13,11 +13,11 @@ import threading
 from typing import TYPE_CHECKING, Any, cast
 
 from . import scalars
+from .checks import Findings, quietly
 from .outline import Schema, names, schema_map
 from .patterns import Matcher, matcher
 from .problems import join
 from .trail import Trail
-from .validation import Findings, quietly
 from .wording import problem, say
 
 if TYPE_CHECKING:

@@ -51,23 +51,29 @@ def clean(data: Any, limit: int = LIMIT, *, keep: Iterable[str] = (), drop: Iter
     held = plain(data)
     if isinstance(data, BaseException):
         return error(str(held), limit=limit)
-    found = _as_error(_pruned(held, (), DROPPED))
+    held = _pruned(held, _patterns(keep), (*DROPPED, *_patterns(drop)))
+    found = _as_error(held)
     if found is not None:
         return error(found[0], found[1], limit)
     if isinstance(held, dict):
         shape = cast("dict[str, Any]", held)
         if shape.get("status") == "ok" and shape.keys() == {"status", "data"}:
             held = shape["data"]
-    return ok(held, limit, keep=keep, drop=drop)
+    return _ok(held, limit)
 
 
 def ok(data: Any, limit: int = LIMIT, *, keep: Iterable[str] = (), drop: Iterable[str] = ()) -> str:
     """Return the observation of a result, whatever it looks like."""
-    limit = max(SMALLEST, limit)
-    held = plain(data)
-    pruned = _pruned(held, tuple(k.casefold() for k in keep), (*DROPPED, *(d.casefold() for d in drop)))
-    room = limit - len('{"status":"ok","data":}')
-    return '{"status":"ok","data":' + shrink(pruned, room, dumps) + "}"
+    return _ok(_pruned(plain(data), _patterns(keep), (*DROPPED, *_patterns(drop))), limit)
+
+
+def _ok(data: Any, limit: int) -> str:
+    room = max(SMALLEST, limit) - len('{"status":"ok","data":}')
+    return '{"status":"ok","data":' + shrink(data, room, dumps) + "}"
+
+
+def _patterns(given: Iterable[str]) -> tuple[str, ...]:
+    return tuple(g.casefold() for g in given)
 
 
 def error(reason: str, hint: str = "", limit: int = LIMIT) -> str:

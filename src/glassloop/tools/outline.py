@@ -74,6 +74,18 @@ def own_kinds(schema: Schema) -> frozenset[str] | None:
     return frozenset(kinds) or None
 
 
+def prefix_of(schema: Schema) -> list[Any]:
+    """The schemas of the first items, in the 2020-12 way or as a list under `items`."""
+    old = schema.get("items")
+    return schema_list(schema.get("prefixItems")) or (schema_list(old) if isinstance(old, list) else [])
+
+
+def rest_of(schema: Schema) -> Any:
+    """The schema of the items after the first ones; None when anything may follow."""
+    items = schema.get("items")
+    return schema.get("additionalItems") if isinstance(items, list) else items
+
+
 class Shapes:
     """The static questions about one root schema and everything inside it."""
 

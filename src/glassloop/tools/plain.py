@@ -28,7 +28,7 @@ MAX_DEPTH = 40
 MAX_DRAWN = 1_000
 """Most items drawn from an iterator, which may have no end."""
 MAX_ITEMS = 100_000
-MAX_VALUES = 1_000_000
+MAX_VALUES = 300_000
 """Most values in all: lists that hold the same list twice, over and over, unfold without end."""
 MAX_BYTES = 48
 """Bytes up to this many are shown; more are described."""

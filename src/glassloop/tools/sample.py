@@ -10,9 +10,9 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
+from .checks import Findings, quietly
 from .formats import EXAMPLES
-from .outline import BRANCH_WORDS, Schema, Shapes, names, own_kinds, schema_list, schema_map
-from .validation import Findings, prefix_of, quietly, rest_of
+from .outline import BRANCH_WORDS, Schema, Shapes, names, own_kinds, prefix_of, rest_of, schema_list, schema_map
 
 if TYPE_CHECKING:
     from .schema import Compiled

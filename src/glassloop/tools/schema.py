@@ -18,11 +18,12 @@ from threading import Lock
 from typing import Any
 
 from .casting import ALONE, Casting
+from .checks import Findings, TooMuch
 from .outline import Shapes, own_kinds
 from .problems import Cast, Problem
 from .sample import sample
 from .trail import Trail
-from .validation import Findings, TooMuch, Validation
+from .validation import Validation
 from .wording import hint, problem, say, wanted
 from .wrappers import unwrap
 

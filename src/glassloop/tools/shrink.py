@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import islice
 from typing import Any, cast
 
 Dumps = Callable[[Any], str]
@@ -43,6 +44,10 @@ WIDTHS = (40, 24, 16, 10, 6, 4, 2, 1)
 FAR = 10**9
 
 
+class TooLong(Exception):
+    """A cut version is certainly longer than the room; found out before it is written."""
+
+
 def shrink(data: Any, room: int, dumps: Dumps) -> str:
     """Return the JSON text of `data`, cut until it has at most `room` characters.
 
@@ -51,20 +56,18 @@ def shrink(data: Any, room: int, dumps: Dumps) -> str:
         room: Most characters; at least 4.
         dumps: How JSON is written.
     """
-    text = dumps(data)
-    if len(text) <= room:
-        return text
+    whole = _fitting(data, (FAR, FAR, FAR, FAR), room, dumps)
+    if whole is not None:
+        return whole
     for chars, items in LEVELS:
-        text = dumps(_cut(data, chars, items, FAR, FAR))
-        if len(text) <= room:
+        text = _fitting(data, (chars, items, FAR, FAR), room, dumps)
+        if text is not None:
             return _grown(data, chars, items, text, room, dumps)
-    for depth in DEPTHS:
-        text = dumps(_cut(data, SHORT, 2, depth, FAR))
-        if len(text) <= room:
-            return text
-    for width in WIDTHS:
-        text = dumps(_cut(data, SHORT, 2, 2 if width > 6 else 1, width))
-        if len(text) <= room:
+    hard = [(SHORT, 2, depth, FAR) for depth in DEPTHS]
+    hard += [(SHORT, 2, 2 if width > 6 else 1, width) for width in WIDTHS]
+    for sizes in hard:
+        text = _fitting(data, sizes, room, dumps)
+        if text is not None:
             return text
     return _last(data, room, dumps)
 
@@ -73,43 +76,69 @@ def _grown(data: Any, chars: int, items: int, text: str, room: int, dumps: Dumps
     """Give the room that is left back: first to the lists, then to the texts."""
     best = text
     for grow_items in (True, False):
-        low, high = (items, max(items, room)) if grow_items else (chars, max(chars, room))
+        low = items if grow_items else chars
+        high = max(low, room)
         while low < high:
             middle = (low + high + 1) // 2
-            tried = dumps(_cut(data, chars if grow_items else middle, middle if grow_items else items, FAR, FAR))
-            if len(tried) <= room:
-                low, best = middle, tried
-            else:
+            sizes = (chars, middle, FAR, FAR) if grow_items else (middle, items, FAR, FAR)
+            tried = _fitting(data, sizes, room, dumps)
+            if tried is None:
                 high = middle - 1
+            else:
+                low, best = middle, tried
         items, chars = (low, chars) if grow_items else (items, low)
     return best
 
 
-def _cut(value: Any, chars: int, items: int, depth: int, width: int) -> Any:
-    if isinstance(value, str):
-        return cut_text(value, chars)
-    if isinstance(value, list):
-        held = cast("list[Any]", value)
-        if depth <= 0 and held:
-            return f"[{len(held):,} items]"
-        if len(held) <= items + 1:
-            return [_cut(item, chars, items, depth - 1, width) for item in held]
-        head = (items + 1) // 2
-        tail = items - head
-        left_out = f"… {len(held) - items:,} items left out …"
-        first = [_cut(item, chars, items, depth - 1, width) for item in held[:head]]
-        last = [_cut(item, chars, items, depth - 1, width) for item in held[len(held) - tail :]]
-        return [*first, left_out, *last]
-    if isinstance(value, dict):
-        fields = cast("dict[str, Any]", value)
-        if depth <= 0 and fields:
-            return f"{{{len(fields):,} fields}}"
-        names = list(fields)[:width]
-        out = {cut_text(n, max(chars, SHORT)): _cut(fields[n], chars, items, depth - 1, width) for n in names}
-        if len(fields) > width:
-            out["…"] = f"{len(fields) - width:,} fields left out"
+def _fitting(data: Any, sizes: tuple[int, int, int, int], room: int, dumps: Dumps) -> str | None:
+    """The text of `data` cut to these sizes, if it has room."""
+    try:
+        text = dumps(_Cut(*sizes, room).of(data, sizes[2]))
+    except TooLong:
+        return None
+    return text if len(text) <= room else None
+
+
+class _Cut:
+    """Cuts texts to `chars`, lists to `items`, nesting to `depth` and objects to `width`.
+
+    Every value takes at least one character and all but the first a comma, so that more
+    values than half the room cannot fit, however large the data is.
+    """
+
+    def __init__(self, chars: int, items: int, depth: int, width: int, room: int) -> None:
+        self.chars, self.items, self.depth, self.width = chars, items, depth, width
+        self.left = room // 2 + 2
+
+    def of(self, value: Any, depth: int) -> Any:
+        self.left -= 1
+        if self.left < 0:
+            raise TooLong
+        if isinstance(value, str):
+            return cut_text(value, self.chars)
+        if isinstance(value, list):
+            held = cast("list[Any]", value)
+            return f"[{len(held):,} items]" if depth <= 0 and held else self.items_of(held, depth)
+        if isinstance(value, dict):
+            fields = cast("dict[str, Any]", value)
+            return f"{{{len(fields):,} fields}}" if depth <= 0 and fields else self.fields_of(fields, depth)
+        return value
+
+    def items_of(self, held: list[Any], depth: int) -> list[Any]:
+        if len(held) <= self.items + 1:
+            return [self.of(item, depth - 1) for item in held]
+        head = (self.items + 1) // 2
+        tail = self.items - head
+        first = [self.of(item, depth - 1) for item in held[:head]]
+        last = [self.of(item, depth - 1) for item in held[len(held) - tail :]]
+        return [*first, f"… {len(held) - self.items:,} items left out …", *last]
+
+    def fields_of(self, fields: dict[str, Any], depth: int) -> dict[str, Any]:
+        names = islice(fields, self.width)
+        out = {cut_text(n, max(self.chars, SHORT)): self.of(fields[n], depth - 1) for n in names}
+        if len(fields) > self.width:
+            out["…"] = f"{len(fields) - self.width:,} fields left out"
         return out
-    return value
 
 
 def cut_text(text: str, chars: int) -> str:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..types import Repair
+from .checks import Findings
 from .problems import Problem
-from .validation import Findings
 
 COSTS = {"dropped": 5, "wrapped": 3, "split": 4, "text": 2, "rename": 3, "near_enum": 20, "near_name": 20}
 """How far a cast bends a value; between readings that fit, the least bent one is taken. Others cost 1."""

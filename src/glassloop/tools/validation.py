@@ -8,10 +8,30 @@ microseconds.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from typing import Any, cast
 
+from .checks import (
+    BOUNDS,
+    JSON_TYPES,
+    PYTHON_TYPES,
+    Check,
+    Findings,
+    always,
+    base_type,
+    bounded,
+    count_of,
+    finite,
+    fits_slowly,
+    for_all,
+    is_echo,
+    measured,
+    members_of,
+    multiple_of,
+    never,
+    one_of_these,
+    quietly,
+    unique,
+)
 from .formats import has_format
 from .outline import (
     BRANCH_WORDS,
@@ -19,61 +39,15 @@ from .outline import (
     Shapes,
     as_schema,
     fits_kind,
-    kind_of,
     names,
     own_kinds,
-    same,
+    prefix_of,
+    rest_of,
     schema_list,
     schema_map,
 )
 from .patterns import matcher
-from .problems import Problem, join
-from .wording import problem
-
-MAX_STEPS = 20_000
-"""Most references and branches followed for one value: bounds schemas that refer to themselves in all directions."""
-
-JSON_TYPES: tuple[type, ...] = (str, int, float, bool, type(None), list, dict)
-
-
-class TooMuch(Exception):
-    """The value or the schema is too entangled to be followed; caught where casting begins."""
-
-
-class Findings:
-    """What the checks of one pass hand to each other."""
-
-    __slots__ = ("loud", "problems", "steps")
-
-    def __init__(self, *, loud: bool = True) -> None:
-        self.problems: list[Problem] = []
-        self.loud = loud
-        self.steps = 0
-
-    def step(self) -> None:
-        """Count one reference or branch; give up when there are too many."""
-        self.steps += 1
-        if self.steps > MAX_STEPS:
-            raise TooMuch
-
-    def add(self, path: str, value: Any, rule: str, limit: Any = None, extra: tuple[str, ...] = ()) -> bool:
-        """Note a problem, if anybody listens, and return False."""
-        if self.loud:
-            self.problems.append(problem(path, value, rule, limit, extra))
-        return False
-
-
-Check = Callable[[Any, str, Findings], bool]
-
-
-def always(value: Any, path: str, found: Findings) -> bool:
-    """Fit everything."""
-    return True
-
-
-def never(value: Any, path: str, found: Findings) -> bool:
-    """Fit nothing."""
-    return found.add(path, value, "false")
+from .problems import join
 
 
 class Validation:
@@ -112,17 +86,17 @@ class Validation:
         kinds = kinds if kinds is None or "number" not in kinds else kinds | {"integer"}
         ready = {kind: tuple(made) for kind, made in tests.items()}
         nullable = schema.get("nullable") is True
-        plain = frozenset(_PYTHON[k] for k in kinds if k in _PYTHON) if kinds is not None else None
+        plain = frozenset(PYTHON_TYPES[k] for k in kinds if k in PYTHON_TYPES) if kinds is not None else None
 
         def check(value: Any, path: str, found: Findings) -> bool:
             if value is None and nullable:
                 return True
             kind = type(value)
-            if plain is not None and kind not in plain and not _fits_slowly(value, cast("frozenset[str]", kinds)):
-                return found.add(path, value, "type", schema, ("echo",) if _is_echo(value) else ())
+            if plain is not None and kind not in plain and not fits_slowly(value, cast("frozenset[str]", kinds)):
+                return found.add(path, value, "type", schema, ("echo",) if is_echo(value) else ())
             todo = ready.get(kind)
             if todo is None:
-                todo = ready.get(_base(value), ())
+                todo = ready.get(base_type(value), ())
             good = True
             for test in todo:
                 if not test(value, path, found):
@@ -135,16 +109,16 @@ class Validation:
 
     def _choices(self, schema: Schema, tests: dict[type, list[Check]]) -> None:
         if "const" in schema:
-            _for_all(tests, _one_of([schema["const"]], "const", schema["const"]))
+            for_all(tests, one_of_these([schema["const"]], "const", schema["const"]))
         listed = schema.get("enum")
         if isinstance(listed, list) and listed:
-            _for_all(tests, _one_of(cast("list[Any]", listed), "enum", listed))
+            for_all(tests, one_of_these(cast("list[Any]", listed), "enum", listed))
 
     def _strings(self, schema: Schema, tests: dict[type, list[Check]]) -> None:
         for word, good in (("minLength", lambda n, m: n >= m), ("maxLength", lambda n, m: n <= m)):
-            limit = _count(schema.get(word))
+            limit = count_of(schema.get(word))
             if limit is not None:
-                tests[str].append(_measured(word, limit, good))
+                tests[str].append(measured(word, limit, good))
         pattern, form = schema.get("pattern"), schema.get("format")
         search = matcher(pattern) if isinstance(pattern, str) else None
         if search is not None:
@@ -153,28 +127,28 @@ class Validation:
             tests[str].append(lambda v, p, f: has_format(v, form) or f.add(p, v, "format", form))
 
     def _numbers(self, schema: Schema, tests: dict[type, list[Check]]) -> None:
-        limits = {w: _number(schema.get(w)) for w in _BOUNDS}
+        limits = {w: finite(schema.get(w)) for w in BOUNDS}
         for old, new in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
             if schema.get(new) is True and limits[old] is not None:  # draft 4 wrote the flag beside the bound
                 limits[old], limits[new] = None, limits[old]
         for word, limit in limits.items():
             if limit is not None:
-                made = _bounded(word, limit)
+                made = bounded(word, limit)
                 tests[int].append(made)
                 tests[float].append(made)
-        step = _number(schema.get("multipleOf"))
+        step = finite(schema.get("multipleOf"))
         if step is not None and step > 0:
-            made = _multiple(step)
+            made = multiple_of(step)
             tests[int].append(made)
             tests[float].append(made)
 
     def _arrays(self, schema: Schema, tests: dict[type, list[Check]]) -> None:
         for word, good in (("minItems", lambda n, m: n >= m), ("maxItems", lambda n, m: n <= m)):
-            limit = _count(schema.get(word))
+            limit = count_of(schema.get(word))
             if limit is not None:
-                tests[list].append(_measured(word, limit, good))
+                tests[list].append(measured(word, limit, good))
         if schema.get("uniqueItems") is True:
-            tests[list].append(_unique)
+            tests[list].append(unique)
         first = [self.check_of(s) for s in prefix_of(schema)]
         rest_schema = rest_of(schema)
         rest = None if rest_schema is None else self.check_of(rest_schema)
@@ -197,7 +171,7 @@ class Validation:
     def _contains(self, schema: Schema) -> Check:
         wanted = schema["contains"]
         test = self.check_of(wanted)
-        low, high = _count(schema.get("minContains")), _count(schema.get("maxContains"))
+        low, high = count_of(schema.get("minContains")), count_of(schema.get("maxContains"))
 
         def contains(value: list[Any], path: str, found: Findings) -> bool:
             held = sum(quietly(test, item, found) for item in value)
@@ -209,9 +183,9 @@ class Validation:
 
     def _objects(self, schema: Schema, tests: dict[type, list[Check]]) -> None:
         for word, good in (("minProperties", lambda n, m: n >= m), ("maxProperties", lambda n, m: n <= m)):
-            limit = _count(schema.get(word))
+            limit = count_of(schema.get(word))
             if limit is not None:
-                tests[dict].append(_measured(word, limit, good))
+                tests[dict].append(measured(word, limit, good))
         props = schema_map(schema.get("properties"))
         required = names(schema.get("required"))
         if required:
@@ -226,7 +200,7 @@ class Validation:
             tests[dict].append(needs)
         checks = {n: self.check_of(s) for n, s in props.items()}
         if checks:
-            tests[dict].append(_members(checks))
+            tests[dict].append(members_of(checks))
         if any(w in schema for w in ("patternProperties", "additionalProperties", "unevaluatedProperties")):
             self._further(schema, frozenset(props), tests)
         if "propertyNames" in schema:
@@ -301,19 +275,19 @@ class Validation:
     def _applicators(self, schema: Schema, tests: dict[type, list[Check]]) -> None:
         for word in ("$ref", "$dynamicRef"):
             if word in schema:
-                _for_all(tests, self._later(self.shapes.resolve(schema[word])))
+                for_all(tests, self._later(self.shapes.resolve(schema[word])))
         for part in schema_list(schema.get("allOf")):
-            _for_all(tests, self._later(part))
+            for_all(tests, self._later(part))
         for word in BRANCH_WORDS:
             options = schema_list(schema.get(word))
             if options:
-                _for_all(tests, self._branches(schema, options, word))
+                for_all(tests, self._branches(schema, options, word))
         if "not" in schema:
             other = self._later(schema["not"])
-            _for_all(tests, lambda v, p, f: not quietly(other, v, f) or f.add(p, v, "not", schema["not"]))
+            for_all(tests, lambda v, p, f: not quietly(other, v, f) or f.add(p, v, "not", schema["not"]))
         if "if" in schema and ("then" in schema or "else" in schema):
             test, yes, no = (self._later(schema.get(w, True)) for w in ("if", "then", "else"))
-            _for_all(tests, lambda v, p, f: (yes if quietly(test, v, f) else no)(v, p, f))
+            for_all(tests, lambda v, p, f: (yes if quietly(test, v, f) else no)(v, p, f))
 
     def _branches(self, schema: Schema, options: list[Any], word: str) -> Check:
         checks = [self._later(o) for o in options]
@@ -356,144 +330,3 @@ class Validation:
         props = schema_map(shape.get("properties")) if isinstance(shape, dict) else {}
         marks = {n: s for n, s in props.items() if isinstance(s, dict) and ("const" in s or "enum" in s)}
         return all(n in value and self.fits(s, value[n], found) for n, s in marks.items())
-
-
-# -- the parts of a check -------------------------------------------------------------------
-
-_PYTHON: dict[str, type] = {
-    "null": type(None),
-    "boolean": bool,
-    "integer": int,
-    "string": str,
-    "array": list,
-    "object": dict,
-}
-_BOUNDS: dict[str, Callable[[Any, Any], bool]] = {
-    "minimum": lambda v, m: v >= m,
-    "maximum": lambda v, m: v <= m,
-    "exclusiveMinimum": lambda v, m: v > m,
-    "exclusiveMaximum": lambda v, m: v < m,
-}
-
-
-def prefix_of(schema: Schema) -> list[Any]:
-    """The schemas of the first items, in the 2020-12 way or as a list under `items`."""
-    old = schema.get("items")
-    return schema_list(schema.get("prefixItems")) or (schema_list(old) if isinstance(old, list) else [])
-
-
-def rest_of(schema: Schema) -> Any:
-    """The schema of the items after the first ones; None when anything may follow."""
-    items = schema.get("items")
-    return schema.get("additionalItems") if isinstance(items, list) else items
-
-
-def quietly(test: Check, value: Any, found: Findings) -> bool:
-    """Run a check without noting what is wrong."""
-    loud, found.loud = found.loud, False
-    good = test(value, "", found)
-    found.loud = loud
-    return good
-
-
-def _fits_slowly(value: Any, kinds: frozenset[str]) -> bool:
-    """Whether a value whose type is not exactly the common one has one of the kinds: floats and subclasses."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return False
-    return fits_kind(value, kinds)
-
-
-def _base(value: Any) -> type:
-    kind = kind_of(value)
-    return float if kind == "number" else _PYTHON.get(kind, object)
-
-
-def _is_echo(value: Any) -> bool:
-    """Whether a model gave the description of an argument instead of a value."""
-    if not isinstance(value, dict):
-        return False
-    keys = cast("Schema", value).keys()
-    return "type" in keys and keys <= {"type", "description", "title", "enum", "default", "format", "items"}
-
-
-def _for_all(tests: dict[type, list[Check]], test: Check) -> None:
-    for listed in tests.values():
-        listed.append(test)
-
-
-def _number(value: Any) -> int | float | None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    return value if isinstance(value, int) or math.isfinite(value) else None
-
-
-def _count(value: Any) -> int | None:
-    found = _number(value)
-    return int(found) if found is not None and found >= 0 and float(found).is_integer() else None
-
-
-def _one_of(choices: list[Any], rule: str, limit: Any) -> Check:
-    try:
-        texts = frozenset(c for c in choices if isinstance(c, str))
-    except TypeError:
-        texts = frozenset()
-
-    def one_of(value: Any, path: str, found: Findings) -> bool:
-        if type(value) is str and value in texts:
-            return True
-        return any(same(value, c) for c in choices) or found.add(path, value, rule, limit)
-
-    return one_of
-
-
-def _measured(rule: str, limit: int, good: Callable[[int, int], bool]) -> Check:
-    return lambda v, p, f: good(len(v), limit) or f.add(p, v, rule, limit)
-
-
-def _bounded(rule: str, limit: int | float) -> Check:
-    good = _BOUNDS[rule]
-    return lambda v, p, f: good(v, limit) or f.add(p, v, rule, limit)
-
-
-def _multiple(step: int | float) -> Check:
-    def multiple(value: int | float, path: str, found: Findings) -> bool:
-        try:
-            if isinstance(value, int) and isinstance(step, int):
-                good = value % step == 0
-            else:  # 0.3 is a multiple of 0.1, whatever binary fractions say
-                times = value / step
-                good = math.isfinite(times) and abs(times - round(times)) <= 1e-9 * max(1.0, abs(times))
-        except (OverflowError, ZeroDivisionError):
-            good = False
-        return good or found.add(path, value, "multipleOf", step)
-
-    return multiple
-
-
-def _unique(value: list[Any], path: str, found: Findings) -> bool:
-    try:
-        if len({(type(v) is bool, v) for v in value}) == len(value):
-            return True
-    except TypeError:  # lists and objects have no hash: compare each with each, up to a bound
-        pass
-    for i, item in enumerate(value):
-        found.steps += i // 50
-        found.step()
-        if any(same(item, other) for other in value[:i]):
-            return found.add(path, value, "uniqueItems")
-    return True
-
-
-def _members(checks: dict[str, Check]) -> Check:
-    pairs = tuple(checks.items())
-
-    def members(value: dict[str, Any], path: str, found: Findings) -> bool:
-        good = True
-        for name, test in pairs:
-            if name in value and not test(value[name], f"{path}.{name}" if path else name, found):
-                good = False
-                if not found.loud:
-                    break
-        return good
-
-    return members
