@@ -44,6 +44,7 @@ class LoopbackServer:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True  # else every small chunk waits 40 ms for an acknowledgement
 
             def do_GET(self) -> None:
                 self._answer({})
