@@ -77,11 +77,15 @@ def _alternatives(parts: tuple[Part, ...]) -> str:
     return "|".join(re.escape(word).replace(r"\ ", r"[ \t_-]?") for word in every)
 
 
+_MARKS = r"[^\w\n{}\"'`(]"
+"""What may decorate a label: emoji, hashes, asterisks, bullets; no quote or bracket, which would make it a JSON key."""
+
+
 @cache
 def _pattern() -> re.Pattern[str]:
     return re.compile(
-        r"^(?P<decoration>[^\w\n{}\"'`(]{0,16}(?:(?:step|步骤|第)?[ \t]*\d{1,3}[ \t]*[步.)、:：-]*[ \t]*)?[^\w\n{}\"'`(]{0,8})"
-        rf"(?P<word>{_alternatives(PARTS)})"
+        rf"^(?P<decoration>{_MARKS}{{0,16}}(?:(?:step|步骤|第)?[ \t]*\d{{1,3}}[ \t]*[步.)、:：-]*[ \t]*)?"
+        rf"{_MARKS}{{0,8}})(?P<word>{_alternatives(PARTS)})"
         r"(?P<tail>[ \t]*#?\d{0,3}[ \t]*[*_\]】>`)]{0,4}[ \t]*(?P<colon>[:：﹕∶]|=>|->)?[*_`]{0,3})"
         r"(?P<rest>[ \t]*(?=\n|\Z))?",
         re.MULTILINE | re.IGNORECASE,

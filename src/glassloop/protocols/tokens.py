@@ -11,10 +11,11 @@ _TURN_END = re.compile(
     r"|<end_of_turn>|<｜end▁of▁sentence｜>|\[/?EOS\]|</s>(?=\s*(?:\Z|<s>|\[INST\]))",
 )
 _EDGE = (
-    r"(?:<\|?/?[a-zA-Z_▁｜|]*(?:tool|function)[a-zA-Z_▁]*(?:call|calls|begin|end)[a-zA-Z_▁]*[|｜]?>|\[/?TOOL_CALLS?\]|\[END_TOOL_REQUEST\]"
-    r"|</?(?:tool_call|tool_calls|function_call|tools|tool|function|answer|response)>"
-    r"|<\|(?:im_start|start_header_id|begin_of_text|START_OF_TURN_TOKEN|CHATBOT_TOKEN|START_RESPONSE|END_RESPONSE|assistant|end)\|>(?:assistant)?"
-    r"|<\|end_header_id\|>|<start_of_turn>(?:model)?|<bos>|<eos>|<s>|</s>|<pad>|<\|channel\|>final(?:\s*<\|[\w ]+\|>)?<\|message\|>|<\|message\|>)"
+    r"(?:<\|?/?[a-zA-Z_▁｜|]*(?:tool|function)[a-zA-Z_▁]*(?:call|calls|begin|end)[a-zA-Z_▁]*[|｜]?>"
+    r"|\[/?TOOL_CALLS?\]|\[END_TOOL_REQUEST\]|</?(?:tool_calls?|function_call|tools?|function|answer|response)>"
+    r"|<\|(?:im_start|start_header_id|begin_of_text|START_OF_TURN_TOKEN|CHATBOT_TOKEN|START_RESPONSE|END_RESPONSE"
+    r"|assistant|end)\|>(?:assistant)?|<\|end_header_id\|>|<start_of_turn>(?:model)?|<bos>|<eos>|<s>|</s>|<pad>"
+    r"|<\|channel\|>final(?:\s*<\|[\w ]+\|>)?<\|message\|>|<\|message\|>)"
 )
 _LEADING = re.compile(rf"\A(?:\s*{_EDGE})+\s*")
 _TRAILING = re.compile(rf"\s*{_EDGE}\s*\Z")
