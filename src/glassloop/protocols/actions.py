@@ -21,6 +21,7 @@ from .arguments import (
     keyword_arguments,
     literal,
     properties_of,
+    sole_parameter,
 )
 from .jsonish import MISSING, OPENERS, Scanner
 from .labels import is_listed
@@ -48,8 +49,12 @@ _EMPHASIS = re.compile(r"\A(\*\*|__|\*|`)(.+?)\1", re.DOTALL)
 
 def unfenced(value: str) -> str:
     """Return what stands in the fence a value begins with, the value itself if there is none."""
-    found = _FENCE.match(value.strip())
-    return found.group(2).strip("\n") if found else value.strip()
+    value = value.strip()
+    found = _FENCE.match(value)
+    if found:
+        return found.group(2).strip("\n")
+    coded = len(value) > 2 and value[0] == value[-1] == "`" and value.count("`") == 2
+    return value[1:-1].strip() if coded else value
 
 
 def read_action(value: str, given: str | None, tools: Mapping[str, Declaration]) -> Written:
@@ -246,7 +251,8 @@ def _unknown(value: str, given: str | None, tools: Mapping[str, Declaration]) ->
     if is_listed("finish", value):
         return Written(finish=(given or "").strip())
     names = mentioned(value, tools) if len(value) <= 300 else []
-    if len(names) == 1 and given is not None and unfenced(given)[:1] in ("{", "｛"):
+    leads = len(names) == 1 and value.startswith(names[0]) and sole_parameter(tools[names[0]]) is not None
+    if len(names) == 1 and given and (leads or unfenced(given)[:1] in ("{", "｛")):
         repair = Repair("name in a sentence", "name", before=shown(value), after=names[0], guessed=True)
         return _with_input(tools[names[0]], given, (repair,), tools)
     return Written(fault="unknown_tool", given=value.split("\n", 1)[0])

@@ -18,7 +18,7 @@ from .jsonish import MISSING, OPENERS, Scanner
 from .names import resolve
 from .rescue import Problem, mend
 from .shapes import MOST_DRAFTS, Draft, drafts_in
-from .tags import PAIRED, read_function_tag, read_key_value_tags
+from .tags import PAIRED, read_function_tag, read_key_value_tags, read_name_tag
 
 OPENING = re.compile(
     r"<(?:\w+:)?(?:tool_calls?|function_calls?|functioncall|toolcalls?|tools?|tool_use|tool_code|call|action|invoke_tools?)>"
@@ -71,6 +71,8 @@ class Found:
     given: str = ""
     start: int = -1
     """Where the first call begins."""
+    unread: bool = False
+    """Whether the reply begins with a call's own token and no call could be read behind it."""
     marked: bool = False
     """Whether a call stood in an envelope that is there for nothing else."""
     end: int = -1
@@ -164,6 +166,7 @@ class _Search:
                 self.spans.append((start, stop))
                 return stop
             if not drafts:
+                self.found.unread = self.found.unread or (not taken and _is_sure(self.text, start, at))
                 break
             closed = PAIRED.match(self.text, stop)
             at = closed.end() if closed else stop
@@ -180,6 +183,9 @@ class _Search:
         if tag:
             read = read_function_tag(text, tag.group(1), tag.end(), self.scanner)
             return self._checked([read.draft], read.end, inline)
+        named = read_name_tag(text, at)
+        if named:
+            return self._checked([named.draft], named.end, inline)
         if at < len(text) and text[at] in OPENERS:
             return self._json_payload(at)
         call = _PYTHON_CALL.match(text, at)
@@ -286,7 +292,7 @@ class _Search:
                 got = self._payload(opening.end() if opening else at, False)
                 junk = _JUNK.match(self.text, got[1])
                 got = (got[0], junk.end() if junk and got[0] and "```" not in junk.group() else got[1])
-            elif language in ("tool_code", "tool_call", "tool", "python", "py", ""):
+            elif language in ("tool_code", "tool_call", "tool") or self._is_all(start):
                 got = self._python_calls(at)
             if not got[0]:
                 break
@@ -299,14 +305,20 @@ class _Search:
         close = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*$", re.MULTILINE).search(self.text, max(at, end))
         return close.end() if close else max(at, end)
 
+    def _is_all(self, start: int) -> bool:
+        """Whether the fence that begins here is the whole reply: other code is only shown."""
+        return not self.text[:start].strip() and self.text.rstrip().endswith(("```", "~~~"))
+
     def _strict_json(self, at: int) -> tuple[list[Draft], int]:
         """Read a JSON value that is a call of an offered tool and nothing else."""
+        listed = self._python_list(at)
+        if listed:
+            return listed
         value, end = self._value(at)
         if value is MISSING:
             if self._is_cut_call(at) and end < 0:
                 self.found.problem = "cut"
-            listed = self._python_list(at)
-            return listed or ([], at)
+            return [], at
         drafts = self._drafts(value)
         if drafts and all(d.strict or resolve(d.name, self.tools) for d in drafts):
             if any(resolve(d.name, self.tools) for d in drafts):
@@ -350,14 +362,15 @@ class _Search:
                     break
                 drafts, at = drafts + inner, end + 1
             else:
-                named = resolve(call.group(1), self.tools, near=False) if call else None
+                name = call.group(1).removesuffix(".call") if call else ""
+                named = resolve(name, self.tools, near=False) if call else None
                 end = self.scanner.end(call.end() - 1) if call and named else None
                 if call is None or named is None or end is None:
                     break
                 given = call_arguments(self.text[call.end() : end - 1], named.tool)
                 if given is None:
                     break
-                drafts.append(Draft(call.group(1), given[0], given[1]))
+                drafts.append(Draft(name, given[0], given[1]))
                 at = end
             more = re.compile(r"[\s;,]*").match(self.text, at)
             if more is None or not _PYTHON_CALL.match(self.text, more.end()):
@@ -381,6 +394,15 @@ class _Search:
                 drafts = [Draft(longest, value, self.mends)] if isinstance(value, dict) else []
         if drafts and not text[end:].strip(" \n\r\t;`"):
             self._take(start, len(text), drafts, "call in the text")
+
+
+_SURE = re.compile(
+    r"<\|python_tag|\[TOOL_CALLS|<[|｜]tool|<tool_call|<function_call|<\|START_ACTION|<\|action_start", re.I
+)
+
+
+def _is_sure(text: str, start: int, at: int) -> bool:
+    return not text[:start].strip() and bool(text[at:].strip()) and _SURE.match(text, start) is not None
 
 
 def _continues(text: str, at: int) -> bool:

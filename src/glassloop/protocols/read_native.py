@@ -68,6 +68,8 @@ def _from_text(reading: Reading, said: str, repairs: Sequence[Repair], draft: st
     if found.drafts or found.problem:
         reading.repairs += repairs
         return _rescued(reading, found, said)
+    if found.unread:
+        return reading.fault("cut" if reading.cut else "format", said=said)
     if draft:
         return _from_open_draft(reading, said, draft)
     labelled = _labelled(reading, said)

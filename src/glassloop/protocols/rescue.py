@@ -82,6 +82,8 @@ def mend(text: str) -> Mended:
             done.pop()
         else:
             current = changed
+        if step.mend is _surplus_brackets and _holds_several(current):
+            return Mended(problem="several", repairs=tuple(done))
     return _last_resort(current, done)
 
 
@@ -204,7 +206,7 @@ def _missing_commas(text: str) -> str:
     return _TIGHT.sub(lambda m: f"{m.group(1)},{m.group(2)}", text)
 
 
-_QUOTE = re.compile(r'\\.|"', re.DOTALL)
+_INNER_KEY = re.compile(r'\\"\s*:')
 _AFTER_KEY = re.compile(r"\s*:")
 _AFTER_VALUE = re.compile(r"\s*(?:[}\]]\s*(?:[,}\]]|\Z)|,\s*\"[^\"\n]{1,60}\"\s*:|,\s*[}\]]|\Z)")
 _AFTER_ITEM = re.compile(r"\s*(?:[}\]]\s*(?:[,}\]]|\Z)|,\s*(?:\"|[\d{\[-]|true|false|null)|\Z)")
@@ -239,7 +241,9 @@ def _inner_quotes(text: str) -> str:
         else:
             out += [text[at : found.start()], '\\"']
             at = found.end()
-    return "".join([*out, text[at:]]) if opened < 0 else text
+    mended = "".join([*out, text[at:]]) if opened < 0 else text
+    # A key inside a value means that two readings are possible; then none is right.
+    return text if _INNER_KEY.search(mended) else mended
 
 
 _BARE_VALUE = re.compile(
@@ -304,14 +308,18 @@ def _last_resort(text: str, done: list[Repair]) -> Mended:
 
 
 def _problem(text: str) -> Problem:
-    scanner = Scanner(text)
     if text[:1] not in ("{", "["):
         return "broken"
-    end = scanner.end(0)
-    if end is None:
-        return "cut"
-    rest = text[end:].lstrip(" \n\r\t,;")
-    return "several" if rest[:1] in ("{", "[") and scanner.end(len(text) - len(rest)) else "broken"
+    return "cut" if Scanner(text).end(0) is None else "broken"
+
+
+def _holds_several(text: str) -> bool:
+    """Whether one value is followed by another, so that either could be meant."""
+    if text[:1] not in ("{", "["):
+        return False
+    end = Scanner(text).end(0)
+    rest = text[end:].lstrip(" \n\r\t,;") if end else ""
+    return rest[:1] in ("{", "[")
 
 
 def _by_library(text: str) -> Any:

@@ -236,7 +236,8 @@ def _inline(text: str, tools: Mapping[str, Declaration]) -> Segments | None:
     action = next((i for i, label in enumerate(labels) if label.part == "action"), None)
     if action is None or action + 1 >= len(labels) or labels[action + 1].part != "input":
         return None
-    if resolve(text[labels[action].end : labels[action + 1].start], tools, near=False) is None:
+    between = text[labels[action].end : labels[action + 1].start]
+    if "\n" in between or resolve(between, tools, near=False) is None:
         return None
     stop = next((label.start for label in labels[action + 2 :]), len(text))
     parts: list[Segment] = []

@@ -69,6 +69,24 @@ def read_function_tag(text: str, name: str, at: int, scanner: Scanner) -> Read:
     return Read(Draft(name, parameters), _closed(text, place))
 
 
+_NAME_TAG = re.compile(r"\s*<(name|tool_name|tool|function)>\s*([^<>\n]{1,120}?)\s*</\1>\s*")
+_BODY_TAG = re.compile(r"<(arguments|parameters|args|input|params)>\s*(.*?)\s*</\1>", re.DOTALL)
+
+
+def read_name_tag(text: str, at: int) -> Read | None:
+    """Read `<name>…</name><arguments>…</arguments>`, None if no name tag stands here."""
+    name = _NAME_TAG.match(text, at)
+    if name is None:
+        return None
+    body = _BODY_TAG.match(text, name.end())
+    if body is None:
+        return None
+    if body.group(2)[:1] in OPENERS or not body.group(2):
+        return Read(Draft(name.group(2), body.group(2)), body.end())
+    children, _ = _children(body.group(2), 0)
+    return Read(Draft(name.group(2), children), body.end()) if children else None
+
+
 def _value(text: str, at: int) -> tuple[str | None, int]:
     ends = [found for p in (_PARAMETER_END, _PARAMETER, _CALL_END) if (found := p.search(text, at))]
     if not ends:

@@ -58,11 +58,20 @@ def part_thinking(text: str) -> Parted:
         else:
             said.append(text[at : opened.start()])
             closed = _CLOSE.search(text, opened.end())
+            if closed is None and _is_word(text, opened):
+                said[-1] += text[opened.start() :]
+                return Parted(_joined(thoughts), "".join(said))
             if closed is None:
                 draft = text[opened.end() :]
                 return Parted(_joined([*thoughts, draft]), "".join(said), True, draft)
             thoughts.append(text[opened.end() : closed.start()])
         at = closed.end()
+
+
+def _is_word(text: str, tag: re.Match[str]) -> bool:
+    """Whether a tag that never closes stands in a sentence like a word: text talks about it."""
+    line = text[text.rfind("\n", 0, tag.start()) + 1 : tag.start()]
+    return bool(line.strip()) and line[-1:].isspace() and text[tag.end() : tag.end() + 1] in (" ", ",", ".", ")")
 
 
 def _joined(thoughts: list[str]) -> str:

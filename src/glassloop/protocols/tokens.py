@@ -14,7 +14,7 @@ _EDGE = (
     r"(?:<\|?/?[a-zA-Z_▁｜|]*(?:tool|function)[a-zA-Z_▁]*(?:call|calls|begin|end)[a-zA-Z_▁]*[|｜]?>"
     r"|\[/?TOOL_CALLS?\]|\[END_TOOL_REQUEST\]|</?(?:tool_calls?|function_call|tools?|function|answer|response)>"
     r"|<\|(?:im_start|start_header_id|begin_of_text|START_OF_TURN_TOKEN|CHATBOT_TOKEN|START_RESPONSE|END_RESPONSE"
-    r"|assistant|end)\|>(?:assistant)?|<\|end_header_id\|>|<start_of_turn>(?:model)?|<bos>|<eos>|<s>|</s>|<pad>"
+    r"|assistant|end)\|>(?:assistant)?|<\|start\|>(?:assistant)?|<\|end_header_id\|>|<start_of_turn>(?:model)?|<bos>|<eos>|<s>|</s>|<pad>"
     r"|<\|channel\|>final(?:\s*<\|[\w ]+\|>)?<\|message\|>|<\|message\|>)"
 )
 _LEADING = re.compile(rf"\A(?:\s*{_EDGE})+\s*")
