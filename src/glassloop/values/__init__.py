@@ -7,9 +7,10 @@ linear in the text.
 """
 
 from .arithmetic import derivable, evaluate, expressions
+from .calendar import date_follows, date_parts, span_follows, time_follows
 from .facts import DIMENSIONS, Fact, convert
 from .numerals import Number, whole
-from .same import as_number, date_parts, facts_in, facts_in_data, near, same
+from .same import as_number, facts_in, facts_in_data, near, same
 from .scan import fold_id, fold_text, narrow
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "Number",
     "as_number",
     "convert",
+    "date_follows",
     "date_parts",
     "derivable",
     "evaluate",
@@ -29,5 +31,7 @@ __all__ = [
     "narrow",
     "near",
     "same",
+    "span_follows",
+    "time_follows",
     "whole",
 ]

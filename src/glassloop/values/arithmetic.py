@@ -25,9 +25,13 @@ _TOKEN = re.compile(
     r"|\s{0,3}(?P<op>\*\*|[-+*/^()×÷−·%]|\\times|\\div|\\cdot|[xX](?=\s?[\d(])"
     r"|multiplied by|divided by|times|plus|minus|乘以|除以|乘|加上|减去|加|减)"
 )
-_NORMAL_OPS = {"×": "*", "·": "*", "x": "*", "X": "*", "\\times": "*", "\\cdot": "*", "times": "*", "乘以": "*"}
-_NORMAL_OPS |= {"乘": "*", "multiplied by": "*", "÷": "/", "\\div": "/", "divided by": "/", "除以": "/", "−": "-"}
-_NORMAL_OPS |= {"minus": "-", "减": "-", "减去": "-", "plus": "+", "加": "+", "加上": "+", "**": "^"}
+_NORMAL_OPS = {
+    **dict.fromkeys(("×", "·", "x", "X", "\\times", "\\cdot", "times", "乘以", "乘", "multiplied by"), "*"),
+    **dict.fromkeys(("÷", "\\div", "divided by", "除以"), "/"),
+    **dict.fromkeys(("−", "minus", "减", "减去"), "-"),
+    **dict.fromkeys(("plus", "加", "加上"), "+"),
+    "**": "^",
+}
 _START = re.compile(r"(?<![\w.,/:-])(?<![A-Za-z_]-)[(\d$€£¥￥-]")
 
 
@@ -48,7 +52,8 @@ def evaluate(text: str) -> Number | None:
 
 def expressions(text: str) -> list[tuple[int, int, Number]]:
     """Return every expression of at least one operation in a text as `(start, end, value)`."""
-    flat, out, at = narrow(text), [], 0
+    flat, at = narrow(text), 0
+    out: list[tuple[int, int, Number]] = []
     while m := _START.search(flat, at):
         tokens, end = _tokens(flat, m.start())
         at = max(end, m.end())

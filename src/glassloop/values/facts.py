@@ -73,18 +73,27 @@ _UNIT_NAMES = {
 UNITS = {name: unit for unit, names in _UNIT_NAMES.items() for name in names.split()}
 """Every spelling of a unit, folded, with its normal name."""
 
-DIMENSIONS = {"C": "temp", "F": "temp", "°": "temp", "USD": "money", "CNY": "money", "EUR": "money", "GBP": "money"}
-DIMENSIONS |= {"km": "length", "mi": "length", "m": "length", "kg": "mass", "lb": "mass", "%": "share"}
-DIMENSIONS |= dict.fromkeys(("h", "min", "s", "day", "week", "month", "year"), "time")
+DIMENSIONS = {
+    **dict.fromkeys(("C", "F", "°"), "temp"),
+    **dict.fromkeys(("USD", "CNY", "EUR", "GBP"), "money"),
+    **dict.fromkeys(("km", "mi", "m"), "length"),
+    **dict.fromkeys(("kg", "lb"), "mass"),
+    **dict.fromkeys(("h", "min", "s", "day", "week", "month", "year"), "time"),
+    "%": "share",
+}
 
-KEY_UNITS = {"c": "C", "celsius": "C", "f": "F", "fahrenheit": "F", "percent": "%", "pct": "%", "usd": "USD"}
-KEY_UNITS |= {"cny": "CNY", "eur": "EUR", "km": "km", "miles": "mi", "kg": "kg", "lb": "lb", "lbs": "lb"}
-KEY_UNITS |= {"hours": "h", "minutes": "min", "seconds": "s", "days": "day", "humidity": "%"}
+KEY_UNITS = {
+    **{"c": "C", "celsius": "C", "f": "F", "fahrenheit": "F", "percent": "%", "pct": "%", "humidity": "%"},
+    **{"usd": "USD", "cny": "CNY", "eur": "EUR", "km": "km", "miles": "mi", "kg": "kg", "lb": "lb", "lbs": "lb"},
+    **{"hours": "h", "minutes": "min", "seconds": "s", "days": "day"},
+}
 """Units told by the last word of a data key, such as `temp_c`. No short words that mean other things (`min`)."""
 
-SCALES: dict[str, int] = {"thousand": 10**3, "k": 10**3, "千": 10**3, "百": 100, "万": 10**4, "million": 10**6}
-SCALES |= {"m": 10**6, "mn": 10**6, "百万": 10**6, "千万": 10**7, "亿": 10**8, "十亿": 10**9, "billion": 10**9}
-SCALES |= {"bn": 10**9, "b": 10**9, "万亿": 10**12, "trillion": 10**12}
+SCALES: dict[str, int] = {
+    **{"百": 100, "thousand": 10**3, "k": 10**3, "千": 10**3, "万": 10**4, "million": 10**6, "m": 10**6, "mn": 10**6},
+    **{"百万": 10**6, "千万": 10**7, "亿": 10**8, "十亿": 10**9, "billion": 10**9, "bn": 10**9, "b": 10**9},
+    **{"万亿": 10**12, "trillion": 10**12},
+}
 
 _F = Fraction
 CONVERSIONS: dict[tuple[str, str], tuple[Fraction, Fraction]] = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -72,9 +73,7 @@ def _leaf(node: Any, key: str) -> Sequence[Fact]:
 def _keyed(fact: Fact, key: str) -> Fact:
     word = key.lower().rpartition("_")[2]
     unit = fact.unit or (KEY_UNITS.get(word, "") if fact.kind == "number" else "")
-    return Fact(
-        fact.kind, fact.text, fact.start, fact.end, fact.value, unit, fact.step, fact.role, key, fact.about, fact.parts
-    )
+    return replace(fact, unit=unit, key=key)
 
 
 def as_number(value: Any) -> Number | None:
@@ -123,7 +122,7 @@ def same(claimed: Fact, known: Fact) -> bool:
 
 
 def _digits(fact: Fact) -> str:
-    return str(fact.value).lstrip("0") if fact.kind == "number" else str(fact.value).lstrip("0")
+    return str(fact.value).lstrip("0")
 
 
 def _same_date(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
@@ -153,15 +152,3 @@ def near(claimed: Fact, value: Number) -> bool:
     if claimed.step < 1 and 0 <= abs(value) - abs(claimed.value) < claimed.step:  # cut instead of rounded
         return True
     return claimed.about and apart * 20 <= abs(value)
-
-
-def date_parts(facts: Iterable[Fact]) -> list[dt.date]:
-    """Return the complete dates among the facts."""
-    out: list[dt.date] = []
-    for fact in facts:
-        if fact.kind == "date" and None not in fact.value:
-            try:
-                out.append(dt.date(*fact.value))
-            except ValueError:
-                continue
-    return out

@@ -17,10 +17,13 @@ from .numerals import ZH_DIGITS, Number, chinese, english, whole
 Match = re.Match[str]
 
 _KEPT_WIDE = "，；？！"  # sentence marks: as half-width commas they would join figures
-_WIDTH = {c: c - 0xFEE0 for c in range(0xFF01, 0xFF5F) if chr(c) not in _KEPT_WIDE}
-_WIDTH |= {0x3000: 32, 0x00A0: 32, 0x202F: 32, 0x2009: 32, 0x2212: 45}
+_WIDTH = {
+    **{c: c - 0xFEE0 for c in range(0xFF01, 0xFF5F) if chr(c) not in _KEPT_WIDE},
+    **dict.fromkeys((0x3000, 0x00A0, 0x202F, 0x2009), 32),
+    0x2212: 45,
+}
 
-_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+_MONTHS: list[str] = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _MONTH = (
     r"(?:[Jj]an(?:uary)?|[Ff]eb(?:ruary)?|[Mm]ar(?:ch)?|[Aa]pr(?:il)?|May|[Jj]une?|[Jj]uly?|[Aa]ug(?:ust)?"
     r"|[Ss]ept?(?:ember)?|[Oo]ct(?:ober)?|[Nn]ov(?:ember)?|[Dd]ec(?:ember)?)"
@@ -46,7 +49,8 @@ _EN = (
     "|thirteen|fourteen|fifteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)"
 )
 _ABOUT = re.compile(
-    r"(?:\b(?:about|around|roughly|nearly|almost|over|approximately|approx\.?|more than|some)|≈|~|约|大概|将近|超过|左右|近)\s{0,2}[$€£¥￥]?$",
+    r"(?:\b(?:about|around|roughly|nearly|almost|over|approximately|approx\.?|more than|some)"
+    r"|≈|~|约|大概|将近|超过|左右|近)\s{0,2}[$€£¥￥]?$",
     re.I,
 )
 _LEAD = re.compile(r"(?:零下|负|\bminus )\s?$", re.I)
@@ -200,7 +204,8 @@ _RULES = (
     _rule("年", rf"(?<![{_ZN}\d])(\d{{4}}|[{_ZD}]{{4}})\s?年(?![前后内间])", lambda m: _date(m, m[1], None, None)),
     _rule("d", rf"{_B}({_MONTH})\.?\s{{1,2}}(\d{{1,2}})(?:st|nd|rd|th)?(?![\d:])(?:,?\s{{1,2}}(\d{{4}})(?!\d))?",
           lambda m: _date(m, m[3], _month(m[1]), m[2])),
-    _rule("d", rf"{_B}(\d{{1,2}})(?:st|nd|rd|th)?\s{{1,2}}(?:of\s)?({_MONTH})(?![a-z])\.?(?:,?\s{{1,2}}(\d{{4}})(?!\d))?",
+    _rule("d", rf"{_B}(\d{{1,2}})(?:st|nd|rd|th)?\s{{1,2}}(?:of\s)?({_MONTH})(?![a-z])\.?"
+               r"(?:,?\s{1,2}(\d{4})(?!\d))?",
           lambda m: _date(m, m[3], _month(m[2]), m[1])),
     _rule("d", rf"{_B}({_MONTH})\.?,?\s{{1,2}}(\d{{4}})(?!\d)", lambda m: _date(m, m[2], _month(m[1]), None)),
     _rule("日", rf"(?<![{_ZN}\d.])(\d{{1,2}})\s?日(?![元币])", lambda m: _date(m, None, None, m[1])),
@@ -209,19 +214,22 @@ _RULES = (
           lambda m: _clock(m, m[1], int(m[2]), int(m[3]), m[4])),
     _rule("d", rf"{_B}(\d{{1,2}})\s?(?:([aApP])\.?[mM](?![A-Za-z])|o['’]clock)",
           lambda m: _clock(m, None, int(m[1]), 0, m[2])),
-    _rule("点", rf"({_HALF})?\s?(?<![{_ZN}\d.])(\d{{1,2}}|[{_ZD}]?十[{_ZD}]?|[{_ZD}])\s?[点](?![{_ZD}\d]{{1,3}}(?:[度元%]|个))"
+    _rule("点", rf"({_HALF})?\s?(?<![{_ZN}\d.])(\d{{1,2}}|{_Z2})\s?[点](?![{_ZD}\d]{{1,3}}(?:[度元%]|个))"
                rf"(?:(半)|(\d{{1,2}}|[{_ZD}]?十[{_ZD}]?|[{_ZD}]{{1,2}})\s?分(?!钟)|整|钟)?", _zh_clock),
-    _rule("时", rf"({_HALF})?\s?(?<![{_ZN}\d.])(\d{{1,2}})\s?时(?:(半)|(\d{{1,2}})\s?分(?!钟)|整)?(?![间候段长代区])", _zh_clock),
+    _rule("时", rf"({_HALF})?\s?(?<![{_ZN}\d.])(\d{{1,2}})\s?时(?:(半)|(\d{{1,2}})\s?分(?!钟)|整)?(?![间候段长代区])",
+          _zh_clock),
     _rule("d", r"(?<![A-Za-z0-9_.])(?:v?\d{1,6}(?:\.\d{1,6}){2,5}|v\d{1,4}\.\d{1,6})(?![A-Za-z0-9_]|\.\d)",
           lambda m: _at(m, "id", m[0].lower().lstrip("v"))),
-    _rule("d", r"(?<![\d+-])(?:\+\d{1,3}[ -]?\(?\d{2,4}\)?(?:[ -]?\d{3,4}){1,3}|\d{3,4}-\d{7,8}|\d{3}-\d{3,4}-\d{4})(?![\d-])", _id),
+    _rule("d", r"(?<![\d+-])(?:\+\d{1,3}[ -]?\(?\d{2,4}\)?(?:[ -]?\d{3,4}){1,3}"
+               r"|\d{3,4}-\d{7,8}|\d{3}-\d{3,4}-\d{4})(?![\d-])", _id),
     _rule("d", rf"{_B}(?<![.,]\d)(?<!\d[.,])(?:0\d{{1,40}}(?![\d.,])|\d{{1,20}}[A-Za-z]{{1,20}}\d[A-Za-z0-9]{{0,64}}"
                r"|\d{1,20}[a-f][0-9a-f]{7,64})(?![A-Za-z0-9])", _id),
     _rule("d", rf"{_B}\d{{1,4}}(?:st|nd|rd|th)(?![A-Za-z])", _ordinal),
     _rule("第", rf"第\s?(?:\d{{1,4}}|[{_ZN}]{{1,6}})", _ordinal),
-    _rule("d", r"(?<![A-Za-z0-9_])(?!(?:USD|CNY|RMB|EUR|GBP|JPY|HKD)\d)[A-Za-z][A-Za-z_]{0,20}[-_#]?\d[A-Za-z0-9_]{0,40}"
-               r"(?:-[A-Za-z0-9_]{1,40}){0,6}(?![A-Za-z0-9_])", _id),
-    _rule("d", r"(?P<lead>(?<![\w.)%°+-])[-+](?=[\d.$€£¥￥]))?(?P<money>US\$|(?<![A-Za-z])(?:USD|CNY|RMB|EUR|GBP)\s?|[$€£¥￥]\s?)?"
+    _rule("d", r"(?<![A-Za-z0-9_])(?!(?:USD|CNY|RMB|EUR|GBP|JPY|HKD)\d)[A-Za-z][A-Za-z_]{0,20}[-_#]?\d"
+               r"[A-Za-z0-9_]{0,40}(?:-[A-Za-z0-9_]{1,40}){0,6}(?![A-Za-z0-9_])", _id),
+    _rule("d", r"(?P<lead>(?<![\w.)%°+-])[-+](?=[\d.$€£¥￥]))?"
+               r"(?P<money>US\$|(?<![A-Za-z])(?:USD|CNY|RMB|EUR|GBP)\s?|[$€£¥￥]\s?)?"
                r"(?<![A-Za-z0-9_.])(?P<digits>(?:\d{1,3}(?:,\d{3}){1,9}(?!\d|,\d)(?:\.\d{1,40})?|\d{1,80}(?:\.\d{1,40})?|\.\d{1,40})"
                rf"(?:[eE][+-]?\d{{1,3}}(?![\dA-Za-z]))?){_SCALE}{_UNIT}", _number),
     _rule("z", rf"(?<![{_ZN}])(?!零下)(?:百分之)?(?P<zh>[{_ZN}]{{1,20}}(?:点[{_ZD}]{{1,10}})?){_UNIT}", _zh_number),

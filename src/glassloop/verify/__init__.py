@@ -17,8 +17,10 @@ from ..types import Declaration, Verdict
 from .citations import lost_citations
 from .claims import empty_claims
 from .failures import reason_of, subject_of, untold
-from .figures import FigureCheck, cleaned, expected, shown, wrong_sums
+from .figures import FigureCheck
 from .known import Known
+from .prose import claims_only, spoken
+from .sums import expected, shown, wrong_sums
 
 if TYPE_CHECKING:
     from ..state import State
@@ -88,15 +90,16 @@ def _is_markup(answer: str, state: State) -> bool:
 
 
 def _figure_complaints(answer: str, known: Known, state: State, say: Any) -> list[str]:
-    out = [say("wrong_sum", given=given, right=shown(right)) for given, right in wrong_sums(cleaned(answer))[:_MOST]]
-    check = FigureCheck(known, state)
-    unknown = check.unsupported(answer)
+    out = [
+        say("wrong_sum", given=given, right=shown(right)) for given, right in wrong_sums(claims_only(answer))[:_MOST]
+    ]
+    unknown = FigureCheck(answer, known, state).unsupported()
     if not unknown or out:
         return out
     right = expected(known)
     if right is not None and any(f.kind == "number" for f in unknown) and not known.results:
         start, end, _ = known.computed[0]
-        return [say("wrong_sum", given=known.question[start:end].strip(), right=shown(right))]
+        return [say("wrong_sum", given=spoken(known.question)[start:end].strip(), right=shown(right))]
     items = say("and").join(f.text if f.kind != "name" else f"“{f.text}”" for f in unknown[:_MOST])
     advice = (
         say("use_known", known=_digest(known))

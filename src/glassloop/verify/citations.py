@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def _numbered(data: Any, depth: int = 0) -> set[int]:
         own = {v for k, v in found.items() if str(k).lower() in _NUMBER_KEYS and type(v) is int and 0 < v < 1000}
         return own.union(*(_numbered(v, depth + 1) for v in found.values()))
     if isinstance(data, (list, tuple)):
-        items = cast("list[Any]", list(cast("Any", data)))[:500]
+        items = list(cast("Iterable[Any]", data))[:500]
         numbers = set[int]().union(*(_numbered(v, depth + 1) for v in items))
         return numbers or (set(range(1, len(items) + 1)) if items and isinstance(items[0], Mapping) else set())
     return set()

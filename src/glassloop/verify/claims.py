@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache
 from typing import TYPE_CHECKING, cast
 
 from ..prompts import load
@@ -15,10 +15,9 @@ if TYPE_CHECKING:
 
 _SATISFIES = {"send": {"send"}, "make": {"make", "change", "pay"}, "undo": {"undo"}, "pay": {"pay", "make"}}
 _SATISFIES["change"] = {"change", "make", "undo"}
-_CLAUSE = re.compile(r"[^。！？!?\n;；，,]*[。！？!?\n;；，,]?")
 
 
-@lru_cache(maxsize=None)
+@cache
 def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
     english = cast("dict[str, str]", load("verify", "en")["claims"])
     chinese = cast("dict[str, str]", load("verify", "zh")["claims"])

@@ -19,8 +19,9 @@ _SENTENCE_END = re.compile(r"[。！？!?\n;；]|\.(?=\s|$)|(?<=[a-z]), (?:but|w
 _CANNED = re.compile(
     "|".join(cast("str", load("verify", language)["canned_refusal"]) for language in ("en", "zh")), re.I
 )
-_COMMON = set(
-    "get set find search look fetch query list check show read send create delete make add update remove run do the of by for latest current".split()
+_COMMON = frozenset(
+    "get set find search look fetch query list check show read send create delete make add update remove run do the of "
+    "by for latest current".split()
 )
 
 
@@ -58,10 +59,9 @@ def reason_of(seen: Observation) -> str:
         content = seen.content
     if isinstance(content, dict):
         found = cast("dict[str, Any]", content)
-        inner = found.get("data")
-        content = (
-            found.get("reason") or found.get("error") or (inner.get("error") if isinstance(inner, dict) else inner)
-        )
+        inner: Any = found.get("data")
+        inner = cast("dict[str, Any]", inner).get("error") if isinstance(inner, dict) else inner
+        content = found.get("reason") or found.get("error") or inner
     return re.sub(r"\s+", " ", str(content or seen.status)).strip(" .。")[:140]
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 from ..prompts import LANGUAGES, load
 from ..types import Observation, ToolCall
 from ..values import Fact, Number, expressions, facts_in, facts_in_data, fold_id, fold_text, narrow, same
+from .prose import spoken
 
 if TYPE_CHECKING:
     from ..state import State
@@ -24,7 +25,7 @@ _LABELS = {"n", "no", "id", "index", "rank", "page", "number", "ref", "passage",
 """Keys whose figures are labels: nothing is computed from them."""
 
 
-@lru_cache(maxsize=None)
+@cache
 def matcher(key: str) -> re.Pattern[str]:
     """Compile a list of words from the verifier's texts, both languages together: answers mix them."""
     english, chinese = (cast("list[str]", load("verify", language)[key]) for language in ("en", "zh"))
@@ -36,7 +37,7 @@ def groups(key: str) -> dict[str, re.Pattern[str]]:
     return dict(_groups(key))
 
 
-@lru_cache(maxsize=None)
+@cache
 def _groups(key: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
     english, chinese = (cast("dict[str, str]", load("verify", language)[key]) for language in LANGUAGES)
     return tuple((name, re.compile(rf"(?<![A-Za-z])(?:{english[name]})|{chinese[name]}", re.I)) for name in english)
@@ -114,7 +115,7 @@ class Known:
                 self._read_data(seen.data)
             if worked(seen):
                 self._read_data(arguments_of(call, seen))
-        self.computed = expressions(_spoken(self.question))
+        self.computed = expressions(spoken(self.question))
         self.facts += [Fact("number", str(v), value=v) for _, _, v in self.computed]
         self.counts = self._count(state)
         self.operands = [f for f in self.facts if f.role == "figure" and f.key.lower() not in _LABELS]
@@ -166,8 +167,3 @@ class Known:
         """Whether a value is known as it is, or rounded, or written differently."""
         near = self._exact.get(fact.value)
         return (near is not None and any(same(fact, k) for k in near)) or any(same(fact, k) for k in self.facts)
-
-
-def _spoken(question: str) -> str:
-    """Write out "15% of 240" so that it can be computed."""
-    return re.sub(r"(\d\s?%)\s+of\s+(?=[$€£¥]?\s?\d)|(\d\s?[%％])的(?=\d)", lambda m: (m[1] or m[2]) + " * ", question)
