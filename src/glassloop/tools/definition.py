@@ -61,6 +61,7 @@ class Tool:
         preview: Says in words what a call will do, from its final arguments; shown when asking for approval.
         repeatable: Whether an identical call is run again; None leaves it to the executor.
         return_direct: Whether a good result is the answer.
+        risk_stated: Whether its author said what the risk is; lint asks where a name sounds risky and nobody did.
         source: File and first line of the function, for messages.
     """
 
@@ -80,6 +81,7 @@ class Tool:
     preview: Callable[..., Any] | None = field(default=None, repr=False)
     repeatable: bool | None = None
     return_direct: bool = False
+    risk_stated: bool = False
     source: tuple[str, int] | None = None
     _signature: Signature | None = field(default=None, repr=False)
     _model: Any = field(default=None, repr=False)
@@ -129,6 +131,7 @@ class Tool:
         if not options:
             return self
         told = {k: options.pop(k) for k in ("description", "risk") if k in options}
+        options["risk_stated"] = self.risk_stated or "risk" in told
         name = options.pop("name", None)
         strict = options.pop("strict_name", True)
         if name is not None:
@@ -307,6 +310,7 @@ def from_function(f: Callable[..., Any], namespace: Mapping[str, Any], **options
 def _build(
     name: str, description: str, parameters: dict[str, Any], call: Callable[..., Any], written: Any, **options: Any
 ) -> Tool:
+    options["risk_stated"] = "risk" in options
     risk = options.pop("risk", "read")
     wire = wire_name(name, strict=options.pop("strict_name", True))
     if wire != name and not any(part in description for part in (name, wire)) and not name.isascii():
