@@ -13,13 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
-from ..state import State
 from ..types import Declaration, Message, Observation
 from .shrink import clip, shrink
 from .summary import Entry, call_entry, fault_entry, said_entry, write
 from .tokens import estimate, view_tokens
+
+if TYPE_CHECKING:
+    from ..state import State
 
 _OLD_CHARS = 400
 _LATEST_CHARS = (6000, 4000, 2800, 2000, 1400, 1000, 700, 500, 350, 250, 160)
@@ -66,8 +68,8 @@ class Shorter:
 
     messages: tuple[Message, ...]
     how: str
-    older: tuple[Message, ...] = ()
-    """What a summary in it stands for."""
+    stays: tuple[Message, ...] = ()
+    """The messages of the record that a summary in it does not stand for."""
 
 
 def shorter(
@@ -99,7 +101,8 @@ def shorter(
 
 
 def _steps(state: State, groups: list[Group], keep: int, summary_tokens: int) -> Iterator[Shorter]:
-    yield Shorter(_flat(_with_old_shrunk(groups, keep, state.language)), "shrunk")
+    if not any(m.kind == "summary" for m in (state.compacted.messages if state.compacted else ())):
+        yield Shorter(_flat(_with_old_shrunk(groups, keep, state.language)), "shrunk")
     rounds = min(keep, sum(_goes(g) for g in groups))
     last = Shorter(tuple(state.messages), "")
     for count in range(rounds, 0, -1):
@@ -162,7 +165,7 @@ def _summarised(state: State, groups: list[Group], count: int, summary_tokens: i
     # What came before the question is told before it; once its own rounds are summarised, all is told after it.
     before = "system" if max(gone) < question else "question"
     place = max((at + 1 for at, group in enumerate(kept) if group.kind in ("system", before)), default=0)
-    return Shorter(_flat([*kept[:place], summary, *kept[place:]]), "summarised", _flat(older))
+    return Shorter(_flat([*kept[:place], summary, *kept[place:]]), "summarised", _flat(kept))
 
 
 def _entries(state: State, older: Sequence[Group]) -> Iterator[Entry]:

@@ -58,7 +58,7 @@ def clip(plain: str, limit: int, language: str = "en") -> str:
 
 def one_line(plain: str, limit: int) -> str:
     """Return the beginning of a text as one line, ended with `…` when something is missing."""
-    line = " ".join(plain.split())
+    line = " ".join(plain[: 4 * limit + 100].split())
     return line if len(line) <= limit else line[: _before_number(line, limit - 1)].rstrip() + "…"
 
 

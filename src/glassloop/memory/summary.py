@@ -41,7 +41,7 @@ def call_entry(
 
     `status` is the observation's where it is known; else it is read from the content's uniform shape.
     """
-    data = parse(content)
+    data = parse(content) if '"status"' in content and '"reason"' in content else None
     said = content
     if isinstance(data, dict):
         shape = cast("dict[str, Any]", data)

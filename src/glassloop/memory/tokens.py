@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from ..state import State
 from ..types import Message, Step, canonical
+
+if TYPE_CHECKING:
+    from ..state import State
 
 _PER_MESSAGE = 4
 """Tokens a chat template spends on a message beside its text: role, begin, end."""

@@ -8,22 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ..errors import ConfigurationError
 from ..events import HistoryCompacted
 from ..prompts import text
-from ..state import State
 from ..types import Message
 from .compaction import Shorter, gain, shorter
 from .shrink import clip
 from .tokens import measure, ratio, view_tokens
 
+if TYPE_CHECKING:
+    from ..state import State
+
 DEFAULT_BUDGET = 6144
 """Tokens of prompt when nobody says more: three quarters of a window of 8,192."""
 
 _SHARE_AFTER = 0.5
-_SHARE_FOR_SUMMARY = 0.1
+_SHARE_FOR_SUMMARY = 0.3
 _SHARE_HARDER = 0.5
 _WORTH_IT = 0.05
 
@@ -114,18 +116,22 @@ class WindowMemory:
 
     def budget(self, state: State) -> int:
         """Return the prompt tokens to stay under in this run."""
-        if self.budget_tokens is not None:
-            return self.budget_tokens
-        context = state.started_event.settings.get("context")
-        return max(256, context * 3 // 4) if isinstance(context, int) else DEFAULT_BUDGET
+        budget = self.budget_tokens
+        if budget is None:
+            context = state.started_event.settings.get("context")
+            budget = max(256, context * 3 // 4) if isinstance(context, int) else DEFAULT_BUDGET
+        refused = state.compacted
+        if refused is not None and refused.how.startswith("harder"):
+            # The server has shown that its window is smaller than anybody said.
+            budget = min(budget, max(256, refused.before * 4 // 5))
+        return budget
 
     def _summarised_by_model(self, state: State, found: Shorter, view: tuple[Message, ...]) -> Shorter:
         """Put the summariser's words in the place of the rules' lines, where there is a summariser and it answers."""
         at = next((at for at, m in enumerate(found.messages) if m.kind == "summary"), None)
         if self.summariser is None or at is None:
             return found
-        kept = {id(m) for m in found.messages}
-        unseen = tuple(m for m in view if id(m) not in kept and (m.kind == "summary" or m in found.older))
+        unseen = tuple(m for m in view if m not in found.stays)
         try:
             written = self.summariser(unseen)
         except Exception as error:  # whatever a stranger's function raises, the run goes on with the rules
