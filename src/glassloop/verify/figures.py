@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from ..types import Declaration
 from ..values import Fact, date_follows, derivable, facts_in, fold_id, fold_text, span_follows, time_follows
 from .known import Known, matcher
-from .prose import claims_only
-from .sums import equal, expected, proven
+from .prose import claims_only, spoken
+from .sums import CONSTANTS, equal, expected, proven
 
 if TYPE_CHECKING:
     from ..state import State
@@ -71,7 +71,7 @@ class FigureCheck:
     def __init__(self, answer: str, known: Known, state: State) -> None:
         self.known = known
         self.mode = policy(known, state)
-        self.text = claims_only(answer)
+        self.text = spoken(claims_only(answer))
         around = known.question + "\n" + self.text
         self.wording = bool(matcher("wording_words").search(known.question))
         self.nearby = 14 if matcher("relative_day_words").search(known.question) else 0
@@ -113,6 +113,8 @@ class FigureCheck:
         value, known = fact.value, self.known
         if known.holds(fact) or any(equal(fact, p) for p in self.proven):
             return True
+        if value in CONSTANTS and any(p.start <= fact.start < p.end for p in self.proven):
+            return True  # the 9/5 of a conversion that is written out
         if fact.parts and all(known.holds(Fact("number", str(p), value=p)) for p in fact.parts):
             return True
         if value == 1 and fact.unit not in ("C", "F", "°", "USD", "CNY", "EUR", "GBP", "%"):

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 
 from ..values import Fact, Number, expressions, facts_in, near
 from .known import Known
 from .prose import spoken
 
-CONSTANTS = {1, 2, 7, 12, 24, 30, 32, 52, 60, 100, 365, 1000, 1024, 3600}
+CONSTANTS = frozenset(
+    {1, 2, 5, 7, 9, 10, 12, 24, 30, 32, 52, 60, 100, 365, 1000, 1024, 3600}
+    | {Fraction(f) for f in ("1.8", "3.6", "1.6", "1.609", "1.60934", "1.609344", "0.621371", "0.6214", "0.62")}
+    | {Fraction(f) for f in ("2.2", "2.205", "2.2046", "2.20462", "0.4536", "0.453592", "0.45359237")}
+)
 """Figures that a calculation may use without having been told them."""
 
 _EQUALS = re.compile(
@@ -47,12 +52,11 @@ def _holds(given: Fact, value: Number, written: str) -> bool:
 
 def proven(text: str, known: Known) -> list[Fact]:
     """Return the results of calculations that the text writes out from known figures."""
-    flat = spoken(text)
     out: list[Fact] = []
-    for start, end, value in expressions(flat):
-        operands = [f for f in facts_in(flat[start:end]) if f.kind == "number"]
+    for start, end, value in expressions(text):
+        operands = [f for f in facts_in(text[start:end]) if f.kind == "number"]
         if all(f.value in CONSTANTS or known.holds(f) or any(equal(f, o) for o in out) for f in operands):
-            out.append(Fact("number", flat[start:end], value=value, step=0))
+            out.append(Fact("number", text[start:end], start, end, value=value, step=0))
     return out
 
 
