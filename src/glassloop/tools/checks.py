@@ -136,9 +136,15 @@ def one_of_these(choices: list[Any], rule: str, limit: Any) -> Check:
     return one_of
 
 
-def measured(rule: str, limit: int, good: Callable[[int, int], bool]) -> Check:
-    """A check of how many characters, items or fields there are."""
-    return lambda v, p, f: good(len(v), limit) or f.add(p, v, rule, limit)
+def measured(schema: Schema, least: str, most: str) -> list[Check]:
+    """The checks of how many characters, items or fields there are."""
+    low, high = count_of(schema.get(least)), count_of(schema.get(most))
+    out: list[Check] = []
+    if low:
+        out.append(lambda v, p, f: len(v) >= low or f.add(p, v, least, low))
+    if high is not None:
+        out.append(lambda v, p, f: len(v) <= high or f.add(p, v, most, high))
+    return out
 
 
 def bounded(rule: str, limit: int | float) -> Check:

@@ -179,7 +179,7 @@ def choice(value: Any, choices: list[Any]) -> tuple[Any, str, bool] | None:
             return None, "null", False
         close = [c for c in choices if isinstance(c, str) and near(value, c)]
         return (close[0], "near_enum", True) if len(close) == 1 else None
-    if isinstance(value, int) and not isinstance(value, bool):
+    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() < MAX_NUMBER:
         alike = [c for c in choices if isinstance(c, str) and c == str(value)]
         return (alike[0], "text", False) if len(alike) == 1 else None
     return None

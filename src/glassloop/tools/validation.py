@@ -115,10 +115,7 @@ class Validation:
             for_all(tests, one_of_these(cast("list[Any]", listed), "enum", listed))
 
     def _strings(self, schema: Schema, tests: dict[type, list[Check]]) -> None:
-        for word, good in (("minLength", lambda n, m: n >= m), ("maxLength", lambda n, m: n <= m)):
-            limit = count_of(schema.get(word))
-            if limit is not None:
-                tests[str].append(measured(word, limit, good))
+        tests[str] += measured(schema, "minLength", "maxLength")
         pattern, form = schema.get("pattern"), schema.get("format")
         search = matcher(pattern) if isinstance(pattern, str) else None
         if search is not None:
@@ -143,10 +140,7 @@ class Validation:
             tests[float].append(made)
 
     def _arrays(self, schema: Schema, tests: dict[type, list[Check]]) -> None:
-        for word, good in (("minItems", lambda n, m: n >= m), ("maxItems", lambda n, m: n <= m)):
-            limit = count_of(schema.get(word))
-            if limit is not None:
-                tests[list].append(measured(word, limit, good))
+        tests[list] += measured(schema, "minItems", "maxItems")
         if schema.get("uniqueItems") is True:
             tests[list].append(unique)
         first = [self.check_of(s) for s in prefix_of(schema)]
@@ -182,10 +176,7 @@ class Validation:
         return contains
 
     def _objects(self, schema: Schema, tests: dict[type, list[Check]]) -> None:
-        for word, good in (("minProperties", lambda n, m: n >= m), ("maxProperties", lambda n, m: n <= m)):
-            limit = count_of(schema.get(word))
-            if limit is not None:
-                tests[dict].append(measured(word, limit, good))
+        tests[dict] += measured(schema, "minProperties", "maxProperties")
         props = schema_map(schema.get("properties"))
         required = names(schema.get("required"))
         if required:
