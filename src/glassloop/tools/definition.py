@@ -19,7 +19,7 @@ from typing import Any, Literal, cast, get_args
 
 from ..errors import ToolDefinitionError
 from ..types import Declaration, Risk
-from .shape import tidy
+from .shape import generator, tidy
 from .signature import BindError, Signature, read_signature, returns_of
 from .threads import collect, collect_async, run_in_thread, tame
 from .wirenames import wire_name
@@ -247,7 +247,7 @@ class Tool:
         """Declare a callable that takes one object of a pydantic model; the model's fields are the arguments."""
         name = options.pop("name", None) or model.__name__
         description = options.pop("description", None) or inspect.cleandoc(model.__doc__ or "")
-        schema = tidy(model.model_json_schema(mode="validation"))
+        schema = tidy(model.model_json_schema(mode="validation", schema_generator=generator()))
         schema.pop("description", None)
         schema.setdefault("properties", {})
         return _build(name, description, schema, call, call, _model=model, **options)

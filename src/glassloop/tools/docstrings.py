@@ -7,7 +7,6 @@ that really exist is taken: a wrong guess would silently lose every description.
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -53,11 +52,11 @@ class Documentation:
 
 
 def read_docstring(text: str | None, names: Iterable[str]) -> Documentation:
-    """Read a docstring of any common style for the arguments called `names`."""
+    """Read a docstring, as `inspect.getdoc` gives it, of any common style for the arguments called `names`."""
     if not text or not text.strip():
         return Documentation()
     wanted = set(names)
-    cleaned = _canonical_titles(inspect.cleandoc(text))
+    cleaned = _canonical_titles(text)
     readings = [_read(parser, cleaned, wanted) for parser in _parsers()]
     best = max(readings, key=lambda r: len(r.arguments))  # the first of equals: Google
     arguments = dict(best.arguments)
@@ -95,7 +94,8 @@ def _read(parser: Any, text: str, wanted: set[str]) -> Documentation:
     from docstring_parser.common import DocstringParam, ParseError
 
     try:
-        parsed = parser.parse(text)
+        # The parsers dedent once more, by all lines but the first: an empty first line keeps the indents.
+        parsed = parser.parse(f"\n{text}")
     except ParseError:  # not this style, or a section that only looks like one
         return Documentation(_prose(text))
     found: dict[str, str] = {}

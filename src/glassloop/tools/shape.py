@@ -7,7 +7,11 @@ a signature; recursive definitions stay. What a schema allows is not changed.
 from __future__ import annotations
 
 import re
-from typing import Any, cast
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from pydantic.json_schema import GenerateJsonSchema
 
 _SUBSCHEMA_MAPS = ("properties", "$defs", "patternProperties", "dependentSchemas")
 _DATA = ("default", "const", "enum", "examples", "example")
@@ -101,19 +105,19 @@ def _simplify(out: dict[str, Any]) -> None:
             del out["description"]
         else:
             out["description"] = " ".join(described.split())
-    options = out.get("anyOf")
-    if isinstance(options, list) and _is_decimal(cast("list[Any]", options)):
-        # A number, or its text under a pattern with look-ahead that no grammar can hold: say number.
-        number = next(o for o in cast("list[dict[str, Any]]", options) if o.get("type") == "number")
-        rest = [o for o in cast("list[dict[str, Any]]", options) if o.get("type") == "null"]
-        del out["anyOf"]
-        out.update({"anyOf": [number, *rest]} if rest else number)
 
 
-def _is_decimal(options: list[Any]) -> bool:
-    if not all(isinstance(o, dict) for o in options):
-        return False
-    dicts = cast("list[dict[str, Any]]", options)
-    text = [o for o in dicts if o.get("type") == "string"]
-    number = any(o.get("type") == "number" for o in dicts)
-    return number and len(text) == 1 and str(text[0].get("pattern", "")).startswith("^(?!^[-+.]*$)")
+@lru_cache(maxsize=1)
+def generator() -> type[GenerateJsonSchema]:
+    """Pydantic's schema writer, but for decimals: a number, or its text under a pattern, becomes a number.
+
+    No grammar can hold that pattern, and small models write decimals as numbers anyway.
+    """
+    from pydantic.json_schema import GenerateJsonSchema
+
+    class Plain(GenerateJsonSchema):
+        def decimal_schema(self, schema: Any) -> dict[str, Any]:
+            both = super().decimal_schema(schema)
+            return next((each for each in both.get("anyOf", ()) if each.get("type") == "number"), both)
+
+    return Plain

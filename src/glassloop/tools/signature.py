@@ -19,7 +19,7 @@ import typing_extensions
 
 from ..errors import ToolDefinitionError
 from .docstrings import read_docstring
-from .shape import tidy
+from .shape import generator, tidy
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -275,7 +275,8 @@ def _parameters(arguments: list[Argument], texts: Mapping[str, str], tool: str) 
     from pydantic.errors import PydanticInvalidForJsonSchema
 
     try:
-        found, definitions = TypeAdapter.json_schemas([(a.name, "validation", a.adapter) for a in arguments])
+        inputs = [(a.name, "validation", a.adapter) for a in arguments]
+        found, definitions = TypeAdapter.json_schemas(inputs, schema_generator=generator())  # type: ignore[arg-type]
     except PydanticInvalidForJsonSchema as error:
         reason = str(error).split("\n", 1)[0]
         raise ToolDefinitionError(
@@ -347,7 +348,7 @@ def returns_of(f: Callable[..., Any], given: Any, *, tool: str) -> tuple[Any, di
         return list, {"type": "array"}
     try:
         adapter: TypeAdapter[Any] = TypeAdapter(_modern(wanted))
-        return wanted, tidy(adapter.json_schema(mode="validation"))
+        return wanted, tidy(adapter.json_schema(mode="validation", schema_generator=generator()))
     except (PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUserError, NameError, TypeError):
         if given is None:
             return None, None
