@@ -72,6 +72,17 @@ def test_a_schema_is_held(model: LlamaCppModel) -> None:
     assert 1 <= said["days"] <= 9
 
 
+def test_alternatives_are_held(model: LlamaCppModel) -> None:
+    def one(name: str) -> dict[str, object]:
+        properties = {"name": {"const": name}, "n": {"type": "integer", "maximum": 99, "minimum": 0}}
+        return {"type": "object", "properties": properties, "required": ["name", "n"], "additionalProperties": False}
+
+    reply = asyncio.run(model.complete(replace(ASK, schema={"oneOf": [one("add"), one("take")]}, max_tokens=60)))
+    said = json.loads(reply.text)
+    assert said["name"] in ("add", "take")
+    assert set(said) == {"name", "n"}
+
+
 def test_stop_sequences_and_logprobs(model: LlamaCppModel) -> None:
     reply = asyncio.run(model.complete(replace(ASK, logprobs=3, max_tokens=3)))
     assert len(reply.raw["choices"][0]["logprobs"]["content"][0]["top_logprobs"]) == 3
@@ -109,8 +120,8 @@ def test_nothing_reaches_the_terminal_and_the_process_ends_cleanly() -> None:
         "from glassloop.models.llamacpp import LlamaCppModel\n"
         "from glassloop.types import Request\n"
         "model = LlamaCppModel('smollm2-135m', n_ctx=512)\n"
-        "schema = {'type': 'object', 'properties': {'a': {'type': 'string', 'pattern': '(?=x)y'}}}\n"
-        "ask = Request(messages=({'role': 'user', 'content': 'Hi'},), max_tokens=4, schema=schema)\n"
+        "schema = {'type': 'object', 'properties': {'a': {'type': 'string', 'pattern': '(?=x)y'}}, 'required': ['a']}\n"
+        "ask = Request(messages=({'role': 'user', 'content': 'Hi'},), max_tokens=30, schema=schema)\n"
         "print(len(asyncio.run(model.complete(ask)).text) > 0)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)

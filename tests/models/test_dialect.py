@@ -69,6 +69,12 @@ def test_strict_mode_is_given_up_where_it_would_lose_something() -> None:
     }
 
 
+@pytest.mark.parametrize("backend", ["llamacpp", "ollama"])
+def test_alternatives_are_said_in_the_form_no_compiler_refuses(backend: Backend) -> None:
+    calls = [of({"const": "x"}), of({"const": "y"})]
+    assert adapt({"oneOf": calls}, backend).schema == {"anyOf": calls}
+
+
 def test_the_order_of_properties_is_kept() -> None:
     names = ["thought", "name", "arguments", "answer"]
     for backend in BACKENDS:

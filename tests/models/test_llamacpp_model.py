@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -45,10 +47,17 @@ def test_a_file_llama_cpp_cannot_read_is_told_in_a_sentence(tmp_path: Path) -> N
 
 
 def test_the_request_in_llama_cpps_form() -> None:
-    body = LlamaCppModel("smollm2-135m", seed=3).body(ASK)
-    schema = body["response_format"]["json_schema"]["schema"]
-    assert schema["properties"] == {"a": {}}
+    model = LlamaCppModel("smollm2-135m", seed=3)
+    body = model.body(ASK)
+    grammar = body["grammar"]
+    schema = json.loads(grammar[grammar.index("{", grammar.index("%json")) :])
+    assert schema.pop("x-guidance")["whitespace_flexible"] is False
+    assert schema == {"type": "object", "properties": {"a": {}}}
     assert (body["seed"], body["max_tokens"], body["cache_prompt"]) == (3, 2048, True)
+    tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}
+    beside = model.body(replace(ASK, tools=(tool,)))
+    assert beside["response_format"]["json_schema"]["schema"] == {"type": "object", "properties": {"a": {}}}
+    assert "grammar" not in beside
 
 
 def test_equal_settings_share_one_engine_and_different_ones_do_not(tmp_path: Path) -> None:

@@ -135,6 +135,9 @@ class _Adapter:
         self._ranges(out, at)
         if given.get("nullable") is True:
             out = _or_null(out)
+        if self.backend in ("llamacpp", "ollama") and "oneOf" in out and "anyOf" not in out:
+            # llguidance refuses alternatives it cannot tell apart, and the server then goes on without any grammar.
+            out["anyOf"] = out.pop("oneOf")
         return self._strict(out, at) if self.backend == "openai" else out
 
     def _anything(self) -> dict[str, Any]:
