@@ -13,13 +13,17 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from ..errors import JournalError
 from ..events import CallStarted, Event, RunEnded, event_from_dict
+from .redact import Redactor
 
 RUNS = Path(".glassloop") / "runs"
 """Where runs are kept, below the working directory, unless told otherwise."""
+
+Redact = Callable[[dict[str, Any]], dict[str, Any]]
+KEYS_HIDDEN = Redactor()
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
@@ -29,15 +33,17 @@ class JournalRecorder:
 
     Args:
         path: The run's file; its directory is made when the first event arrives.
-        redact: Called with every event's plain data before it is written.
+        redact: Called with every event's plain data before it is written; hides the known shapes of keys unless told
+            otherwise, None hides nothing. If it has a `suspects(line)`, it is only called where that says yes.
 
     Raises:
         OSError: From `record`, when the file cannot be written (read-only folder, full disk).
     """
 
-    def __init__(self, path: Path, *, redact: Callable[[dict[str, object]], dict[str, object]] | None = None) -> None:
+    def __init__(self, path: Path, *, redact: Redact | None = KEYS_HIDDEN) -> None:
         self.path = path
         self._redact = redact
+        self._suspects: Callable[[str], bool] = getattr(redact, "suspects", lambda line: True)
         self._file: IO[bytes] | None = None
 
     def record(self, event: Event) -> None:
@@ -49,9 +55,9 @@ class JournalRecorder:
             mend_tail(self.path)
             self._file = self.path.open("ab", buffering=0)
         data = event.to_dict()
-        if self._redact is not None:
-            data = self._redact(data)
-        line = json.dumps(data, ensure_ascii=False, separators=(",", ":"), default=str)
+        line = as_line(data)
+        if self._redact is not None and self._suspects(line):
+            line = as_line(self._redact(data))
         self._file.write(line.encode("utf-8", "replace") + b"\n")
         if isinstance(event, RunEnded) or (isinstance(event, CallStarted) and event.risk != "read"):
             os.fsync(self._file.fileno())
@@ -61,6 +67,11 @@ class JournalRecorder:
         if self._file is not None:
             self._file.close()
             self._file = None
+
+
+def as_line(data: dict[str, Any]) -> str:
+    """Return an event's data as its line in a journal, without the newline."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
 def mend_tail(path: Path) -> int:
