@@ -105,9 +105,11 @@ class Casting:
                 return None
             if choices and not any(same(value, c) for c in choices):
                 value = self._choose(value, choices, path, trail)
-            if kinds is not None and value is not None and not fits_kind(value, kinds):
+            if value is None:
+                return None
+            if kinds is not None and not fits_kind(value, kinds):
                 value = self._convert(value, kinds, schema, path, trail)
-            kind = type(value)
+            kind = cast("type[Any]", type(value))
             if kind is dict:
                 value = members.cast(value, path, trail)
             elif kind is list:

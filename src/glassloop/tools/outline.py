@@ -30,6 +30,9 @@ ALIASES = {
 }
 """Type names that are no JSON Schema but are met in hand-written declarations."""
 
+ONLY_NULL = frozenset({"null"})
+ONLY_OBJECT = frozenset({"object"})
+
 OBJECT_WORDS = ("properties", "required", "additionalProperties", "patternProperties", "propertyNames")
 ARRAY_WORDS = ("items", "prefixItems", "contains", "minItems", "maxItems", "uniqueItems")
 BRANCH_WORDS = ("anyOf", "oneOf")

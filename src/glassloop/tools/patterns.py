@@ -12,7 +12,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 if sys.version_info >= (3, 11):
     from re import _parser as sre  # pyright: ignore
@@ -93,5 +93,5 @@ def _parts(argument: Any) -> list[Any]:
     if isinstance(argument, sre.SubPattern):
         return [argument]
     if isinstance(argument, (tuple, list)):
-        return [part for one in argument for part in _parts(one)]
+        return [part for one in cast("list[Any]", argument) for part in _parts(one)]
     return []

@@ -19,7 +19,7 @@ import numbers
 import os
 import re
 import uuid
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from decimal import Decimal
 from itertools import islice
 from typing import Any, cast
@@ -64,7 +64,7 @@ def _plain(value: Any, walk: _Walk) -> Any:
     walk.left -= 1
     if value is None or value is True or value is False:
         return value
-    kind = type(value)
+    kind = cast("type[Any]", type(value))
     if kind is str:
         return _text(value)
     if kind is int:
@@ -97,7 +97,7 @@ def _object(value: Any, walk: _Walk) -> Any:
     packaged = _packaged(value)
     if packaged is not _UNKNOWN:
         return _plain(packaged, walk)
-    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+    if isinstance(value, tuple) and hasattr(cast("Any", value), "_asdict"):
         return _mapping(cast("Any", value)._asdict(), walk)
     if isinstance(value, (set, frozenset)):
         return sorted((_plain(v, walk) for v in islice(cast("set[Any]", value), MAX_ITEMS)), key=repr)
@@ -105,7 +105,7 @@ def _object(value: Any, walk: _Walk) -> Any:
         return _number(value)
     if isinstance(value, Iterator):
         return _drawn(cast("Iterator[Any]", value), walk)
-    if isinstance(value, Collection) and isinstance(value, Iterable):
+    if isinstance(value, Collection):
         return _listed(cast("Collection[Any]", value), walk)
     return _foreign(value, walk)
 
@@ -129,7 +129,7 @@ def _packaged(value: Any) -> Any:
         if kind.__name__ == "DataFrame":
             return value.to_dict(orient="records")
         if kind.__name__ == "Series" and hasattr(kind, "to_dict"):
-            index = cast("Any", value).index
+            index = value.index
             return value.tolist() if type(index).__name__ == "RangeIndex" else value.to_dict()
         if hasattr(kind, "tolist"):
             return value.tolist()
@@ -208,6 +208,10 @@ def _named(value: Any) -> str:
     return f"<{'class' if isinstance(value, type) else 'function'} {getattr(value, '__name__', '?')}>"
 
 
+def _pattern(value: Any) -> str:
+    return _text(str(value.pattern))
+
+
 def _moment(value: Any) -> str:
     return str(value.isoformat())
 
@@ -221,7 +225,7 @@ _SINGLE: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (os.PathLike, lambda v: _text(os.fsdecode(os.fspath(v)))),
     (uuid.UUID, str),
     (BaseException, _exception),
-    (re.Pattern, lambda v: _text(str(v.pattern))),
+    (re.Pattern, _pattern),
     ((type,), _named),
 )
 

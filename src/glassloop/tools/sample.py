@@ -12,7 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 from .checks import Findings, quietly
 from .formats import EXAMPLES
-from .outline import BRANCH_WORDS, Schema, Shapes, names, own_kinds, prefix_of, rest_of, schema_list, schema_map
+from .outline import (
+    BRANCH_WORDS,
+    ONLY_NULL,
+    ONLY_OBJECT,
+    Schema,
+    Shapes,
+    names,
+    own_kinds,
+    prefix_of,
+    rest_of,
+    schema_list,
+    schema_map,
+)
 
 if TYPE_CHECKING:
     from .schema import Compiled
@@ -71,14 +83,14 @@ class Maker:
         if schema_list(found.get("enum")):
             return found["enum"][0]
         for word in BRANCH_WORDS:
-            options = [o for o in schema_list(found.get(word)) if self.shapes.kinds(o) != {"null"}]
+            options = [o for o in schema_list(found.get(word)) if self.shapes.kinds(o) != ONLY_NULL]
             if options and not (depth == 0 and found.get("properties")):
                 return self.make(options[0], name, further=further, depth=depth + (depth > 0))
         return self._by_kind(found, name, further or set(), depth)
 
     def _by_kind(self, schema: Schema, name: str, further: set[str], depth: int) -> Any:
         kinds = own_kinds(schema) or self.shapes.kinds(schema)
-        if "object" in kinds and (depth == 0 or kinds == {"object"}):
+        if "object" in kinds and (depth == 0 or kinds == ONLY_OBJECT):
             props = schema_map(schema.get("properties"))
             shown = [n for n in props if n in names(schema.get("required")) or n in further]
             return {n: self.make(props[n], n, depth=depth + 1) for n in shown}

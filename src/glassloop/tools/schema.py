@@ -19,7 +19,7 @@ from typing import Any
 
 from .casting import ALONE, Casting
 from .checks import Findings, TooMuch
-from .outline import Shapes, own_kinds
+from .outline import ONLY_OBJECT, Shapes, own_kinds
 from .problems import Cast, Problem
 from .sample import sample
 from .trail import Trail
@@ -48,7 +48,7 @@ class Compiled:
         target = self.shapes.target(self.root)
         kinds = own_kinds(target) if isinstance(target, dict) else None
         self.wants_object = isinstance(target, dict) and (
-            kinds == {"object"} or (kinds is None and self.shapes.kinds(target) >= {"object"})
+            kinds == ONLY_OBJECT or (kinds is None and self.shapes.kinds(target) >= {"object"})
         )
 
 

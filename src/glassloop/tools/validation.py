@@ -35,6 +35,7 @@ from .checks import (
 from .formats import has_format
 from .outline import (
     BRANCH_WORDS,
+    ONLY_NULL,
     Schema,
     Shapes,
     as_schema,
@@ -91,7 +92,7 @@ class Validation:
         def check(value: Any, path: str, found: Findings) -> bool:
             if value is None and nullable:
                 return True
-            kind = type(value)
+            kind = cast("type[Any]", type(value))
             if plain is not None and kind not in plain and not fits_slowly(value, cast("frozenset[str]", kinds)):
                 return found.add(path, value, "type", schema, ("echo",) if is_echo(value) else ())
             todo = ready.get(kind)
@@ -307,7 +308,7 @@ class Validation:
 
     def likely(self, options: list[Any], value: Any, found: Findings) -> Any:
         """The one branch the value can be meant for: the only one but null, of its kind, or with its marks."""
-        real = [o for o in options if self.shapes.kinds(o) != {"null"}]
+        real = [o for o in options if self.shapes.kinds(o) != ONLY_NULL]
         if len(real) == 1:
             return real[0]
         alike = [o for o in real if fits_kind(value, self.shapes.kinds(o))]
@@ -319,5 +320,5 @@ class Validation:
         """Whether the members that tell branches apart (const or enum) have values this branch knows."""
         shape = self.shapes.target(option)
         props = schema_map(shape.get("properties")) if isinstance(shape, dict) else {}
-        marks = {n: s for n, s in props.items() if isinstance(s, dict) and ("const" in s or "enum" in s)}
+        marks: Schema = {n: s for n, s in props.items() if isinstance(s, dict) and ("const" in s or "enum" in s)}
         return all(n in value and self.fits(s, value[n], found) for n, s in marks.items())

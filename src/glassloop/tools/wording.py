@@ -252,7 +252,8 @@ def hint(rule: str, limit: Any, given: Any, extra: tuple[str, ...], language: st
     if rule == "type":
         if extra == ("echo",):
             return say("hint_echo", language)
-        kinds = (own_kinds(limit) or frozenset()) - {"null"} if isinstance(limit, dict) else frozenset()
+        shape = as_schema(limit)
+        kinds = (isinstance(shape, dict) and own_kinds(shape) or frozenset[str]()) - {"null"}
         kind = next(iter(kinds), "") if len(kinds) == 1 else ""
         return say(f"hint_{kind}", language) if kind and f"hint_{kind}" in WORDS["en"] else ""
     return ""

@@ -44,7 +44,7 @@ def unwrap(value: Any, known: frozenset[str], is_open: bool, trail: Trail) -> An
     """
     for _ in range(MAX_LAYERS):
         if isinstance(value, str):
-            inner = {} if scalars.nullish(value) else scalars.parsed(value)
+            inner: Any = {} if scalars.nullish(value) else scalars.parsed(value)
             if not isinstance(inner, (dict, str)):
                 return value
             name, path = "json", ""
@@ -75,7 +75,7 @@ def _layer(value: Schema, known: frozenset[str], is_open: bool) -> str | None:
             return found[0]
     if len(value) == 1 and known:
         name, inner = next(iter(value.items()))
-        if isinstance(inner, dict) and inner and isinstance(name, str) and cast("Schema", inner).keys() <= known:
+        if type(name) is str and isinstance(inner, dict) and inner and cast("Schema", inner).keys() <= known:
             return name
     return None
 
