@@ -207,8 +207,8 @@ class KnowledgeBase:
         try:
             for start in range(0, len(pending), _BATCH):
                 passages = self._store.fetch(pending[start : start + _BATCH])
-                ids.extend(passages)
                 vectors.extend(cached.passages([passage.indexed_text for passage in passages.values()]))
+                ids.extend(passages)
                 done += len(passages)
                 if progress:
                     progress(Progress("vectors", start + len(passages), len(pending), embedder.name))

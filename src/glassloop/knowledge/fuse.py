@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Literal
 
 Fusion = Literal["minmax", "rrf"]
@@ -16,7 +17,7 @@ NEIGHBOUR_WEIGHT = 0.2
 _RRF_CONSTANT = 60
 _FIRST_SHARES = (2.1, 1.33)
 _DIGITS = re.compile(r"\d+")
-_WORDS = re.compile(r"\w", re.UNICODE)
+_WORDS = re.compile(r"\w+")
 
 
 def fuse(
@@ -99,24 +100,31 @@ def near_duplicate(text: str, others: Iterable[str]) -> bool:
 
     Manuals repeat sentences with another part number or value: texts whose numbers differ are never duplicates.
     """
-    shape: tuple[frozenset[str], list[str]] | None = None
+    letters = frozenset(text)
     for other in others:
-        if not 0.8 < (len(text) + 1) / (len(other) + 1) < 1.25:
-            continue
         if text == other:
             return True
-        if shape is None:
-            shape = _shape(text)
-        pairs, digits = _shape(other)
-        together = len(shape[0] | pairs)
-        if together and len(shape[0] & pairs) / together >= 0.9 and shape[1] == digits:
+        if not 0.8 < (len(text) + 1) / (len(other) + 1) < 1.25 or len(text) < 12:
+            continue
+        # Texts of nearly the same words have nearly the same characters: a cheap look before the dear one.
+        if _overlap(letters, frozenset(other)) < 0.8:
+            continue
+        pairs, digits = _shape(text)
+        other_pairs, other_digits = _shape(other)
+        if digits == other_digits and _overlap(pairs, other_pairs) >= 0.85:
             return True
     return False
 
 
-def _shape(text: str) -> tuple[frozenset[str], list[str]]:
+def _overlap(some: frozenset[str], others: frozenset[str]) -> float:
+    common = len(some & others)
+    return common / max(1, len(some) + len(others) - common)
+
+
+@lru_cache(maxsize=256)
+def _shape(text: str) -> tuple[frozenset[str], tuple[str, ...]]:
     letters = "".join(_WORDS.findall(text.lower()))
-    return frozenset(letters[i : i + 4] for i in range(len(letters) - 3)), _DIGITS.findall(text)
+    return frozenset(map("".join, zip(letters, letters[1:], letters[2:], strict=False))), tuple(_DIGITS.findall(text))
 
 
 def ranked(scores: Mapping[int, float]) -> Sequence[int]:

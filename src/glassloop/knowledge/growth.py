@@ -74,7 +74,7 @@ def grown(
     shelf = _Shelf(fetch)
     shelf.ahead(order[: 2 * k])
     if budget is not None:
-        shelf.ahead([near for passage_id in order[:k] for near in (passage_id - 1, passage_id + 1)])
+        shelf.ahead([near for passage_id in order[:k] for near in range(passage_id - 2, passage_id + 3)])
     allowed = shares(budget, k) if budget else [0] * k
     usual = max((shelf.length(passage_id) for passage_id in order[:k]), default=0)
     hits: list[Hit] = []

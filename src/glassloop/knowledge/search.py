@@ -6,7 +6,7 @@ ranks into honest scores and lets the hits grow. It holds no data of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -90,23 +90,24 @@ class Searcher:
         budget = request.k * CHARACTERS_A_HIT if request.budget is None else request.budget
         return grown(order, scores, self._store.fetch, k=request.k, budget=budget or None)
 
-    def _confidence(self, query: str, order: list[int], meaning: Scores) -> float:
+    def _confidence(self, query: str, order: Sequence[int], meaning: Scores) -> float:
         """How sure it is that the base has anything on this query, 0 to 1.
 
         Ranks and min-max scores say nothing about that: the best of a bad lot is always first. The cosine of the best
         passage and the share of the query's words it has do, together better than either alone.
         """
-        from .terms import coverage
+        from .terms import Asked
 
         passages = self._store.fetch(order[:3])
-        covered = max((coverage(query, passage.indexed_text) for passage in passages.values()), default=0.0)
+        asked = Asked(query)
+        covered = max((asked.coverage(passage.indexed_text) for passage in passages.values()), default=0.0)
         if not meaning:
             return covered
         low, high = self._calibration
         near = min(1.0, max(0.0, (max(meaning.values()) - low) / (high - low)))
         return 0.5 * near + 0.5 * covered
 
-    def _rerank(self, query: str, order: list[int], confidence: float) -> tuple[Scores, float]:
+    def _rerank(self, query: str, order: Sequence[int], confidence: float) -> tuple[Scores, float]:
         assert self._reranker is not None
         passages = self._store.fetch(order[:_RERANKED])
         ids = [passage for passage in order[:_RERANKED] if passage in passages]

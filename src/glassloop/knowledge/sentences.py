@@ -34,7 +34,7 @@ _WORD_BEFORE = re.compile(r"[A-Za-z][A-Za-z.]*$")
 _NUMBER_LABEL = re.compile(r"(?:^|\n)[ \t]*(?:\d{1,3}|[A-Za-z])$")
 _CLAUSES = re.compile(r"[，、：,:]+\s*|[ \t]*\r?\n[ \t]*|(?<=\s)[-–—]+\s+|——")
 _SPACES = re.compile(r"\s+")
-_GOES_ON_AFTER_QUOTE = frozenset("，,、：:；;。.！!？?—-的地得是說说道問问答喊叫曰一為为與与和及等）)」』”")
+_GOES_ON_AFTER_QUOTE = frozenset("，,、：:；;。.！!？?—-的地得是說说道問问答喊叫曰為为與与和及等然隨随便就）)」』”")
 
 
 def sentence_ends(text: str, start: int, end: int) -> Iterator[int]:

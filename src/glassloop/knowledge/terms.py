@@ -131,17 +131,22 @@ def counted(terms: Array) -> tuple[Array, Array]:
     return np.unique(terms, return_counts=True)
 
 
-def coverage(query: str, text: str) -> float:
-    """Which share of a query's words a text has, 0 to 1.
+class Asked:
+    """The words of a query, for telling which share of them a text has.
 
     Pairs of Chinese characters count fully, single ones little: nearly any text has some of them.
     """
-    asked = set(query_terms(query).tolist())
-    if not asked:
-        return 0.0
-    has = set(terms_of(text).tolist())
-    weights = {term: _SINGLE_WEIGHT if term < 1 << 21 else 1.0 for term in asked}
-    return sum(weights[term] for term in asked & has) / sum(weights.values())
+
+    def __init__(self, query: str) -> None:
+        self._weights = {term: _SINGLE_WEIGHT if term < 1 << 21 else 1.0 for term in set(query_terms(query).tolist())}
+        self._total = sum(self._weights.values())
+
+    def coverage(self, text: str) -> float:
+        """The share of the words that a text has, 0 to 1."""
+        if not self._total:
+            return 0.0
+        has = self._weights.keys() & terms_of(text).tolist()
+        return sum(self._weights[term] for term in has) / self._total
 
 
 _SINGLE_WEIGHT = 0.3

@@ -87,8 +87,9 @@ class Store(Protocol):
         ...
 
     def apply(self, remove: Iterable[str], add: Sequence[Addition]) -> None:
-        """Remove documents and add others, all or nothing; durable when it returns. A source that is added replaces
-        the document of that name.
+        """Remove documents and add others, all or nothing; durable when it returns.
+
+        A source that is added replaces the document of that name.
         """
         ...
 
