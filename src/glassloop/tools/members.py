@@ -73,6 +73,7 @@ class Members:
         """Cast an object's members."""
         out: dict[str, Any] = {}
         unknown: list[str] = []
+        begun = len(trail.repairs)
         for key, item in value.items():
             if type(key) is not str:
                 key = trail.mended("text", path, key, str(key))
@@ -86,8 +87,9 @@ class Members:
             else:
                 unknown.append(key)
                 out[key] = item
-        if unknown:
-            self._strangers(unknown, path, trail, out)
+        if unknown and not self._strangers(unknown, path, trail, out):
+            del trail.repairs[begun:]  # only words for nothing were left out; told as it was given
+            return value
         if self.defaults and not trail.problems:
             for name in self.defaults:
                 if name not in out and (filled := self._filled(name)) is not _NONE:
@@ -128,7 +130,8 @@ class Members:
 
     # -- names nobody declared ------------------------------------------------------------
 
-    def _strangers(self, unknown: list[str], path: str, trail: Trail, out: dict[str, Any]) -> None:
+    def _strangers(self, unknown: list[str], path: str, trail: Trail, out: dict[str, Any]) -> bool:
+        """Rename or drop the unknown names; False when nothing else was given, which is a problem."""
         lonely = bool(self.known) and len(unknown) == len(out)
         targets = {key: self._meant(key) for key in unknown}
         left: list[str] = []
@@ -141,7 +144,7 @@ class Members:
             for key in left:
                 near = self._nearest(key)
                 trail.problems.append(problem(join(path, key), out[key], "unknown", self._names(), near))
-            return
+            return False
         for key in left:
             trail.mended("dropped", join(path, key), out.pop(key), None)
             near = self._nearest(key)
@@ -151,6 +154,7 @@ class Members:
                 )
         if left:
             trail.strangers[path] = tuple(left)
+        return True
 
     def _names(self) -> list[str]:
         declared = list(self.schemas)

@@ -212,6 +212,10 @@ def _pattern(value: Any) -> str:
     return _text(str(value.pattern))
 
 
+def _path(value: Any) -> str:
+    return _text(os.fsdecode(os.fspath(value)))
+
+
 def _moment(value: Any) -> str:
     return str(value.isoformat())
 
@@ -222,7 +226,7 @@ _SINGLE: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (datetime.timedelta, str),
     (Decimal, _decimal),
     ((bytes, bytearray, memoryview), _bytes),
-    (os.PathLike, lambda v: _text(os.fsdecode(os.fspath(v)))),
+    (os.PathLike, _path),
     (uuid.UUID, str),
     (BaseException, _exception),
     (re.Pattern, _pattern),
