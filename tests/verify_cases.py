@@ -1,3 +1,4 @@
+# ruff: noqa: E501  -- one case a line reads better than ten
 """Runs that end with a truthful answer and runs that end with a lie, in both languages, for the verifier's tests.
 
 A case: question, outcomes `(tool, arguments, result)`, answer. A result is the tool's data, or one of

@@ -92,7 +92,8 @@ def _seen(state: Any) -> Iterator[Origin]:
     for message in getattr(state, "messages", ()):
         if message.kind == "knowledge":
             yield Origin("observation", "knowledge", message.content[:_MAX_TEXT])
-    for number, (_, seen) in enumerate(getattr(state, "observed", ()), 1):
+    observed: Iterable[tuple[Any, Any]] = getattr(state, "observed", ())
+    for number, (_, seen) in enumerate(observed, 1):
         where = f"observation {number} ({seen.name})"
         yield Origin("observation", where, seen.content[:_MAX_TEXT], data=seen.data)
         if seen.data is not None and "…" in seen.content:  # it was shortened; the value may be in what was left out

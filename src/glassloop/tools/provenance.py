@@ -1,5 +1,6 @@
-"""No invented arguments: each value of a call is traced to the question, the conversation, an observation or the schema.
+"""No invented arguments: each value of a call is traced to where it comes from.
 
+Sources are the question, the conversation, observations, and what the schema lists.
 `sources_of` says for each string, number and date where it comes from; `policy_verdict` whether the call may go
 on; `tainted` which values only an observation gave, which is how an instruction hidden in a page shows.
 A value may be written differently than where it was found, follow by simple arithmetic, or be a name in the
@@ -12,12 +13,13 @@ import datetime as dt
 import enum
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from ..prompts import text as words
 from ..types import Declaration, Source
 from ..values import Fact, as_number, date_parts, derivable, facts_in, fold_id, near, same
+from .leaves import leaves_of, listed
 from .origins import Origin, folded_text, origins_of
 
 _HAN, _LATIN = re.compile(r"[\u3400-\u9fff]"), re.compile(r"[A-Za-z]")
@@ -26,13 +28,14 @@ _OPERATOR = re.compile(r"[+*/×÷·−%^(]|\d\s*-|\b[xX]\b")
 _ADDRESS = re.compile(r"@|://|^www\.")
 _SUFFIX = re.compile(r"(?:特别行政区|自治区|市|省|县|区|镇)$|\s+(?:city|county|province)$")
 _RELATIVE = re.compile(
-    r"\b(?:today|tonight|tomorrow|yesterday|next|last|this|in \w+ days?|weeks?|days?|mon|tues|wednes|thurs|fri|satur|sun)"
+    r"\b(?:today|tonight|tomorrow|yesterday|next|last|this|in \w+ days?|weeks?|days?)"
+    r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day"
     r"|今天|今晚|明天|后天|昨天|前天|周|星期|礼拜|天后|日后|下个?月|月底|月初",
     re.I,
 )
-_STOP = set(
-    "the and for with that this from have has are was were will would can could should please dear hello hey regards best "
-    "thanks thank sincerely you your yours our their his her its all any not but about into just let know hope well "
+_STOP = frozenset(
+    "the and for with that this from have has are was were will would can could should please dear hello hey "
+    "regards best thanks thank sincerely you your yours our their his her its all any not but about into just let know hope well "
     "there here then them they she him who what when where which also been being did does done some".split()
 )
 _STOP_HAN = "的了吗呢吧啊我你您他她它们在是和与及给请把将就也都要会能可以一下这那有对为到从并且或者您好谢"
@@ -53,7 +56,7 @@ def sources_of(arguments: Mapping[str, Any], declaration: Declaration, state: An
     """
     trace = _Trace(origins_of(state))
     return tuple(
-        trace.source(path, value, schema) for path, value, schema in _leaves(arguments, declaration.parameters)
+        trace.source(path, value, schema) for path, value, schema in leaves_of(arguments, declaration.parameters)
     )
 
 
@@ -81,6 +84,18 @@ def policy_verdict(sources: Iterable[Source], policy: str, *, told: bool = False
     return policy == "correct" and told
 
 
+def examples_taken(sources: Iterable[Source], declaration: Declaration) -> tuple[Source, ...]:
+    """Return the values that come from nowhere but an example in the argument's own description."""
+    properties = declaration.parameters.get("properties", {})
+    out: list[Source] = []
+    for source in sources:
+        described = properties.get(source.path.split(".")[0].split("[")[0], {})
+        shown = str(described.get("description", "")) if isinstance(described, Mapping) else ""
+        if source.origin == "none" and str(source.value) and str(source.value) in shown:
+            out.append(source)
+    return tuple(out)
+
+
 def explain_sources(sources: Iterable[Source], language: str) -> str:
     """Name the values that have no source, for the model."""
     lost = [s for s in sources if s.origin == "none"]
@@ -95,56 +110,6 @@ def _short(value: Any) -> str:
     return text if len(text) <= 80 else text[:77] + '…"'
 
 
-# -- the leaves of the arguments, each with its part of the schema ------------------------------------
-
-
-def _leaves(
-    value: Any, schema: Any, path: str = "", root: Any = None, depth: int = 0
-) -> Iterator[tuple[str, Any, Any]]:
-    root = schema if root is None else root
-    schema = _resolved(schema, root)
-    if value is None or depth > 30:
-        return
-    if isinstance(value, Mapping):
-        properties = schema.get("properties") or {}
-        for key, item in cast("Mapping[Any, Any]", value).items():
-            inner = properties.get(key, schema.get("additionalProperties"))
-            yield from _leaves(item, inner, f"{path}.{key}" if path else str(key), root, depth + 1)
-    elif isinstance(value, (list, tuple, set, frozenset)):
-        for place, item in enumerate(cast("Iterable[Any]", value)):
-            yield from _leaves(item, schema.get("items"), f"{path}[{place}]", root, depth + 1)
-    else:
-        yield path, value, schema
-
-
-def _resolved(schema: Any, root: Any) -> dict[str, Any]:
-    for _ in range(8):
-        if not isinstance(schema, dict) or not isinstance(ref := cast("dict[str, Any]", schema).get("$ref"), str):
-            break
-        target = root
-        for part in ref.removeprefix("#").strip("/").split("/"):
-            target = target.get(part) if isinstance(target, dict) else None  # pyright: ignore
-        schema = target
-    return cast("dict[str, Any]", schema) if isinstance(schema, dict) else {}
-
-
-def _listed(value: Any, schema: Mapping[str, Any]) -> bool:
-    """Whether the schema itself names the value: enum, const, default or example, in any branch."""
-    if isinstance(value, bool):
-        return True
-    for branch in (
-        schema,
-        *(b for k in ("anyOf", "oneOf", "allOf") for b in schema.get(k) or () if isinstance(b, Mapping)),
-    ):
-        listed = [*(branch.get("enum") or ()), *(branch.get("examples") or ())]
-        listed += [branch[k] for k in ("const", "default") if k in branch]
-        if any(value == v and isinstance(v, bool) == isinstance(value, bool) for v in listed):
-            return True
-        if "enum" in branch and isinstance(value, str) and any(str(v).lower() == value.lower() for v in listed):
-            return True
-    return False
-
-
 class _Trace:
     """The origins of one run, asked for one value after the other."""
 
@@ -155,7 +120,7 @@ class _Trace:
     def source(self, path: str, value: Any, schema: Mapping[str, Any]) -> Source:
         """Find where a value comes from."""
         plain = _plain(value)
-        if isinstance(value, (bool, enum.Enum)) or _listed(plain, schema):
+        if isinstance(value, (bool, enum.Enum)) or listed(plain, schema):
             return Source(path, plain, "schema")
         number = as_number(plain)
         found = self._number(number) if number is not None else self._text(str(plain))

@@ -8,7 +8,7 @@ start: reading is linear in the text.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from .facts import SCALES, UNITS, Fact, Role
@@ -23,7 +23,7 @@ _WIDTH = {
     0x2212: 45,
 }
 
-_MONTHS: list[str] = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+_MONTHS: Sequence[str] = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _MONTH = (
     r"(?:[Jj]an(?:uary)?|[Ff]eb(?:ruary)?|[Mm]ar(?:ch)?|[Aa]pr(?:il)?|May|[Jj]une?|[Jj]uly?|[Aa]ug(?:ust)?"
     r"|[Ss]ept?(?:ember)?|[Oo]ct(?:ober)?|[Nn]ov(?:ember)?|[Dd]ec(?:ember)?)"

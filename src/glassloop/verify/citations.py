@@ -49,14 +49,9 @@ def lost_citations(answer: str, state: State) -> tuple[list[int], set[int]]:
 
     Without any observation a bracketed number may be anything, and is left alone.
     """
-    if not state.observed and not state.started_event.knowledge:
-        return [], set()
-    prose = _CODE.sub(" ", answer)
-    cited = [int(a or b) for a, b in _CITED.findall(prose)]
     valid = passages(state)
-    return [n for n in dict.fromkeys(cited) if n not in valid and str(n) not in _plain_lists(state)], valid
-
-
-def _plain_lists(state: State) -> set[str]:
-    """One-element lists the user or a tool wrote, such as `[5]`, are data and no citations."""
-    return set(_BRACKET.findall(state.question))
+    if not valid and not state.observed:
+        return [], set()
+    written = set(_BRACKET.findall(state.question))  # one-element lists the user wrote, such as [5], are data
+    cited = [int(a or b) for a, b in _CITED.findall(_CODE.sub(" ", answer))]
+    return [n for n in dict.fromkeys(cited) if n not in valid and str(n) not in written], valid
