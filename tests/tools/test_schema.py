@@ -87,6 +87,8 @@ STATE = {"type": "string", "enum": ["open", "closed", "in_progress"]}
         ({"type": "array", "prefixItems": [TEXT, INTEGER]}, ["a", "2"], ["a", 2]),
         ({"type": "object", "additionalProperties": NUMBER}, {"a": "1.5"}, {"a": 1.5}),
         ({"type": "object"}, '{"free": [1]}', {"free": [1]}),
+        ({"type": "object"}, json.dumps('{"twice": 1}'), {"twice": 1}),
+        (INTEGERS, json.dumps("[1, 2]"), [1, 2]),
         ({"type": "string", "pattern": "^[a-z]+$"}, " abc ", "abc"),
     ],
 )

@@ -144,8 +144,8 @@ class Casting:
             read = _READERS[kind]
             if kind in kinds and (outcome := read(value)) is not None:
                 return trail.mended(kind, path, value, outcome)
-        if "object" in kinds and isinstance(value, str) and value.lstrip()[:1] == "{":
-            outcome = scalars.parsed(value)
+        if "object" in kinds and isinstance(value, str) and value.lstrip()[:1] in ("{", '"'):
+            outcome = scalars.decoded(value)
             if isinstance(outcome, dict):
                 return trail.mended("json", path, value, cast("Schema", outcome))
         if "array" in kinds:
@@ -185,7 +185,7 @@ class Casting:
         item = (prefix_of(schema) or [rest_of(schema)])[0]
         kinds = self.shapes.kinds(item)
         if isinstance(value, str):
-            outcome = scalars.parsed(value) if value.lstrip()[:1] in ("[", "{", "(", '"') else scalars.MISSING
+            outcome = scalars.decoded(value) if value.lstrip()[:1] in ("[", "{", "(", '"') else scalars.MISSING
             if isinstance(outcome, list):
                 return trail.mended("json", path, value, cast("list[Any]", outcome))
             if isinstance(outcome, dict):

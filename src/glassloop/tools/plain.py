@@ -213,7 +213,7 @@ def _pattern(value: Any) -> str:
 
 
 def _path(value: Any) -> str:
-    return _text(os.fsdecode(os.fspath(value)))
+    return _text(os.fsdecode(cast("Any", os.fspath(value))))
 
 
 def _moment(value: Any) -> str:

@@ -113,6 +113,15 @@ def parsed(text: str) -> Any:
         return MISSING
 
 
+def decoded(text: str) -> Any:
+    """Decode JSON text of which one layer may itself be JSON text of a list or object."""
+    found = parsed(text)
+    if isinstance(found, str) and found.lstrip()[:1] in ("[", "{"):
+        inner = parsed(found)
+        return found if inner is MISSING else inner
+    return found
+
+
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
