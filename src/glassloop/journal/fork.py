@@ -97,7 +97,7 @@ def write_beginning(events: Sequence[Event], path: Path, now: float | None = Non
 
 
 def masked_calls(events: Sequence[Event]) -> list[str]:
-    """Return the tools of unfinished calls whose arguments were masked when written: they must not run as they stand."""
+    """Return the tools of unfinished calls whose arguments were masked when written: they must not run so."""
     return [call.name for call in fold(events).pending if is_masked(call.arguments)]
 
 

@@ -39,7 +39,8 @@ def page(title: str, body: str, *, head: str) -> str:
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'
-        f'<title>{esc(title)}</title>\n<link rel="icon" href="data:,">\n{head}\n</head>\n<body>\n{body}\n</body>\n</html>\n'
+        f'<title>{esc(title)}</title>\n<link rel="icon" href="data:,">\n{head}\n</head>\n'
+        f"<body>\n{body}\n</body>\n</html>\n"
     )
 
 
@@ -74,7 +75,8 @@ def head_html(timeline: Timeline) -> str:
     if start.parent:
         facts += f'<div><dt>forked from</dt><dd><a href="{esc(start.parent)}">{esc(start.parent)}</a></dd></div>'
     system = _fold("instructions", start.system) if start.system else ""
-    return f'<header class="run-head" id="head"><h1>{esc(start.question)}</h1><dl class="facts">{facts}</dl>{system}</header>'
+    head = f'<h1>{esc(start.question)}</h1><dl class="facts">{facts}</dl>{system}'
+    return f'<header class="run-head" id="head">{head}</header>'
 
 
 def _limits(limits: dict[str, Any]) -> str:
@@ -119,7 +121,8 @@ def step_html(step: StepView) -> str:
     rows = "\n".join(row_html(row) for row in step.rows if row.kind != "end")
     return (
         f'<section class="step" id="step-{step.number}" tabindex="-1" aria-label="{esc(name)}">'
-        f'<h2><a href="#step-{step.number}">{esc(name)}</a> <small>{esc(" · ".join(facts))}</small></h2>\n{rows}</section>'
+        f'<h2><a href="#step-{step.number}">{esc(name)}</a> <small>{esc(" · ".join(facts))}</small></h2>\n'
+        f"{rows}</section>"
     )
 
 
@@ -147,7 +150,8 @@ def row_html(row: Row) -> str:
     """Return one row: what it is at the left, what it says at the right."""
     label = str(row.facts.get("how") or _LABELS.get(row.kind, row.kind))
     body = _BODIES.get(row.kind, _plain_body)(row)
-    return f'<div class="row {esc(row.kind)} {esc(row.level)}"><div class="what">{esc(label)}</div><div class="says">{body}</div></div>'
+    inner = f'<div class="what">{esc(label)}</div><div class="says">{body}</div>'
+    return f'<div class="row {esc(row.kind)} {esc(row.level)}">{inner}</div>'
 
 
 def _plain_body(row: Row) -> str:
@@ -264,6 +268,14 @@ _BODIES = {
     "decision": _decision_body,
     "compacted": _compacted_body,
 }
+
+
+def _one_line(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _pretty(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=1, default=str)
 
 
 def _text(text: str) -> str:

@@ -137,7 +137,7 @@ def tape_executor(tape: Tape, tools: Sequence[Any], words: Any, provenance: bool
     shown = [replace(t, preview=preview) for t in tools]
     return TapeExecutor(
         shown,
-        permission=TapePermission(tape),
+        permission=permission,
         words=words,
         provenance=provenance,
         clock=lambda: 0.0,
