@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 
 server = MCPServer("harbour")
@@ -17,7 +18,7 @@ TIDES = {"Hull": 5.25, "青岛": 3.75}
 def tide(port: str) -> dict[str, float]:
     """High tide of a port in metres."""
     if port not in TIDES:
-        raise ValueError(f"no tide table for {port}")
+        raise ToolError(f"no tide table for {port}")
     return {"metres": TIDES[port]}
 
 

@@ -99,7 +99,7 @@ def _power(base: Value, exponent: Value) -> Value:
     if isinstance(base, Fraction) and isinstance(exponent, Fraction):
         if exponent.denominator == 1:
             if base in (0, 1, -1) and exponent >= 0:
-                return base ** int(exponent % 2) if exponent else Fraction(1)
+                return base ** int(exponent % 2 or 2) if exponent else Fraction(1)  # however large the exponent is
             if (_bits(base) - 1) * abs(exponent) > MOST_BITS:
                 raise _too_large()
             return base ** int(exponent)

@@ -130,9 +130,10 @@ _LEAD = (
 )
 _ITEM = r"[\"'“‘`]?[\w\u4e00-\u9fff+-]{1,24}[\"'”’`]?"
 _SEPARATOR = r"\s*(?:,\s*or\s+|,\s*and\s+|,|/|\||\bor\b|\band\b|、|，|或者|或|和)\s*"
+_WHOLE = re.compile(rf"^(?:[^:：]{{1,40}}[:：]\s*)?({_ITEM}(?:{_SEPARATOR}{_ITEM})+)[.。]?$", re.IGNORECASE)
 _LISTED = (
     re.compile(rf"{_LEAD}\s*(?:are|is|为|是)?\s*[:：(（]?\s*({_ITEM}(?:{_SEPARATOR}{_ITEM})+)", re.IGNORECASE),
-    re.compile(rf"^(?:[^:：]{{1,40}}[:：]\s*)?({_ITEM}(?:{_SEPARATOR}{_ITEM})+)[.。]?$", re.IGNORECASE),
+    _WHOLE,
     re.compile(rf"([\"“‘'`][\w-]{{1,24}}[\"”’'`](?:{_SEPARATOR}[\"“‘'`][\w-]{{1,24}}[\"”’'`])+)"),
     re.compile(r"((?<![\w|])[\w-]{1,24}(?:\s*\|\s*[\w-]{1,24})+)"),
 )
@@ -142,6 +143,8 @@ _EXAMPLES_AHEAD = re.compile(r"(for (example|instance)|e\.?g\.?|such as|like|例
 def listed_values(text: str) -> list[str]:
     """The values that a description lists as the only ones, or none. Examples are not a list of the only ones."""
     for pattern in _LISTED:
+        if pattern is _WHOLE and (_EXAMPLE.search(text) or "，" in text):
+            continue  # clauses, not values
         match = pattern.search(text)
         if match is None or _EXAMPLES_AHEAD.search(text[: match.start(1)]):
             continue

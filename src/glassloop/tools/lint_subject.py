@@ -72,7 +72,7 @@ class Limits:
     max_tokens_per_tool: int = 300
     max_arguments: int = 8
     max_depth: int = 2
-    similarity: float = 0.6
+    similarity: float = 0.35
 
 
 @dataclass(frozen=True)

@@ -19,12 +19,10 @@ _STOP = frozenset(
     " them value values result results information data based want wants need needs something".split()
 )
 _STOP_CJK = frozenset("的了和与或在是用于当时对为从到把被将及等一个这那其中请问")
-_SAME: dict[str, str] = dict.fromkeys(
-    ["search", "find", "lookup", "look", "query", "retrieve", "fetch", "obtain", "read"]
-    + ["查询", "搜索", "查找", "检索", "获取", "查看"],
-    "find",
-)
+_SAME = dict.fromkeys(["search", "find", "lookup", "look", "query", "retrieve", "fetch", "obtain", "read"], "find")
 """Verbs that set no two tools apart: they all mean that something is looked up."""
+_VERBS_CJK = re.compile("查询|搜索|查找|检索|获取|查看|查|询问|用户|使用|返回|某个|情况")
+"""The same for Chinese: what stands between two words, and parts them."""
 
 
 def is_chinese(text: str) -> bool:
@@ -52,12 +50,10 @@ def trigger_words(text: str) -> list[str]:
 
 
 def _pairs(run: str) -> Iterator[str]:
-    for word in ("用户", "使用", "返回", "一个"):
-        run = run.replace(word, "的")
-    for at in range(len(run) - 1):
-        pair = run[at : at + 2]
-        if pair[0] not in _STOP_CJK and pair[1] not in _STOP_CJK:
-            yield _SAME.get(pair, pair)
+    for part in _VERBS_CJK.split(run):
+        for pair in (part[at : at + 2] for at in range(len(part) - 1)):
+            if pair[0] not in _STOP_CJK and pair[1] not in _STOP_CJK:
+                yield pair
 
 
 def _stem(word: str) -> str:

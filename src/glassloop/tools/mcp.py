@@ -11,6 +11,7 @@ import asyncio
 import json
 import shlex
 from collections.abc import Mapping, Sequence
+from concurrent.futures import TimeoutError as FutureTimeout  # its own class before Python 3.11
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -101,7 +102,7 @@ class McpServer:
             return
         try:
             home.run(self._close()).result(15)
-        except (TimeoutError, RuntimeError):
+        except (FutureTimeout, RuntimeError):
             pass  # the thread is a daemon; the server sees its input end when the program does
         finally:
             home.stop()
