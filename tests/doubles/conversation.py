@@ -106,9 +106,7 @@ def play(
         state.apply(ModelAsked(request=Request(messages=tuple(messages))))
         usage = Usage(prompt=len(now), completion=40, requests=1) if counts else Usage(requests=1)
         state.apply(ModelReplied(reply=Reply(usage=usage)))
-        wanted = tuple(
-            ToolCall(f"c{step}_{n}", "read", {"file": f"part-{step}-{n}.log"}) for n in range(calls)
-        )
+        wanted = tuple(ToolCall(f"c{step}_{n}", "read", {"file": f"part-{step}-{n}.log"}) for n in range(calls))
         state.apply(MoveRead(move=Move(thought="I read the next part.", calls=wanted, said="I read the next part.")))
         for call in wanted:
             state.apply(CallFinished(observation=Observation(call.id, call.name, "ok", observe(step))))

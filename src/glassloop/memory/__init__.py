@@ -7,7 +7,19 @@ decide what of a long run is shown, `sessions.py` keeps chats and long-term note
 from __future__ import annotations
 
 from .history import prepare_messages
+from .notes import Note, notes_tools
 from .profiles import PROFILES, Profile
+from .sessions import ChatTurn, SessionInfo, SessionStore
 from .view import WindowMemory
 
-__all__ = ["PROFILES", "Profile", "WindowMemory", "prepare_messages"]
+__all__ = [
+    "PROFILES",
+    "ChatTurn",
+    "Note",
+    "Profile",
+    "SessionInfo",
+    "SessionStore",
+    "WindowMemory",
+    "notes_tools",
+    "prepare_messages",
+]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
-from ..prompts import LANGUAGES, text
+from ..prompts import LANGUAGES, language_of, text
 from ..types import canonical
 from .shrink import clip, one_line, parse
 
@@ -48,7 +48,7 @@ def call_entry(
         if "status" in shape and "reason" in shape:
             status = status or str(shape["status"])
             said = str(shape["reason"] or content)
-    outcome = text("memory", language, f"outcome_{_status(status)}", text=one_line(said, _OUTCOME_CHARS))
+    outcome = text("memory", language, f"outcome_{_status(status)}", text=_brief(said, _OUTCOME_CHARS))
     given = ", ".join(f"{key}={clip(canonical(value), _VALUE_CHARS, language)}" for key, value in arguments.items())
     shown = one_line(given, _ARGUMENT_CHARS)
     line = text("memory", language, "summary_call", name=name, arguments=shown, outcome=outcome)
@@ -59,9 +59,14 @@ def _status(given: str) -> str:
     return given if given in ("ok", "error", "denied", "unknown") else "ok"
 
 
+def _brief(said: str, limit: int) -> str:
+    """A Chinese character says about as much as a few letters, and costs as many tokens."""
+    return one_line(said, limit // 2 if language_of(said[:limit]) == "zh" else limit)
+
+
 def said_entry(kind: Kind, content: str, language: str) -> Entry:
     """Return the line of something the user or the model said, or of passages that were shown."""
-    line = text("memory", language, f"summary_{kind}", text=one_line(content, _SAID_CHARS))
+    line = text("memory", language, f"summary_{kind}", text=_brief(content, _SAID_CHARS))
     return Entry(kind, line, "" if kind == "call" else kind)
 
 
