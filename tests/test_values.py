@@ -298,10 +298,10 @@ def test_any_data_is_read(data):
 def test_reading_is_linear(unit):
     def seconds(size: int) -> float:
         text = unit * (size // len(unit))
-        began = time.perf_counter()
+        began = time.process_time()
         facts_in(text)
         expressions(text)
-        return time.perf_counter() - began
+        return time.process_time() - began
 
     seconds(2_000)
-    assert seconds(200_000) < 10 * max(seconds(50_000), 0.05)
+    assert seconds(200_000) < 10 * max(seconds(50_000), 0.1)

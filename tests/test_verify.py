@@ -116,6 +116,6 @@ def test_a_long_run_is_checked_in_time():
     rows = [{"id": f"R{n}", "amount": n * 17.5, "city": f"Town {n}"} for n in range(60)]
     outcomes = [("find_order", {"order_id": f"K{n}"}, rows) for n in range(50)]
     state = state_of("What is the total of all amounts?", outcomes)
-    began = time.perf_counter()
+    began = time.process_time()
     HonestVerifier().check("Amounts: " + ", ".join(f"{n * 13.37:.2f}" for n in range(40)), state)
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5

@@ -35,8 +35,8 @@ _RELATIVE = re.compile(
 )
 _STOP = frozenset(
     "the and for with that this from have has are was were will would can could should please dear hello hey "
-    "regards best thanks thank sincerely you your yours our their his her its all any not but about into just let know hope well "
-    "there here then them they she him who what when where which also been being did does done some".split()
+    "regards best thanks thank sincerely you your yours our their his her its all any not but about into just let know "
+    "hope well there here then them they she him who what when where which also been being did does done some".split()
 )
 _STOP_HAN = "的了吗呢吧啊我你您他她它们在是和与及给请把将就也都要会能可以一下这那有对为到从并且或者您好谢"
 _PLURAL = ((re.compile(r"ies$"), "y"), (re.compile(r"(?<=[sxzh])es$"), ""), (re.compile(r"(?<=[a-z])s$"), ""))

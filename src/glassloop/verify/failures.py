@@ -77,7 +77,8 @@ def _overcome(place: int, call: ToolCall, seen: Observation, known: Known, state
         if not worked(result) or (result.name != seen.name and other < place):
             continue
         done = _subject(later, result)
-        if result.name == seen.name and (not wanted or _covers(done, wanted)):
+        # a value the user never said was the model's own slip, and a later try made it good
+        if result.name == seen.name and (_covers(done, wanted) if wanted else other > place):
             return True
         if result.name != seen.name and wanted and _covers(done, wanted):
             return True

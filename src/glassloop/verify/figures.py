@@ -29,6 +29,7 @@ _DULL = frozenset(
     "return show what does how value name text data information about current new evaluate".split()
 )
 _ROUND_SPANS = {(24, "h"), (7, "day"), (365, "day"), (60, "min"), (12, "month")}
+_PERIODS = [Fact("number", str(n), value=n) for n in (7, 12, 24, 52, 60, 365)]
 _SENTENCE_ENDS = "。！？!?\n"
 
 
@@ -79,6 +80,7 @@ class FigureCheck:
         # without a word of calculation a figure that merely could be computed from others is a made-up one
         counting = matcher("calculation_words").search(around) or "=" in self.text
         self.depth = (1 if known.computed else 2) if counting else 0
+        self.rates = bool(matcher("rate_words").search(known.question))
         self.proven = proven(self.text, known)
 
     def unsupported(self) -> list[Fact]:
@@ -126,7 +128,8 @@ class FigureCheck:
                 return True
         if (value, fact.unit) in _ROUND_SPANS or (value == 100 and fact.unit == "%" and self.mode != "sums"):
             return True
-        return bool(derivable(fact, known.operands, self.depth)) or span_follows(fact, known.facts)
+        operands = known.operands + (_PERIODS if self.rates else [])
+        return bool(derivable(fact, operands, self.depth)) or span_follows(fact, known.facts)
 
     def _date(self, fact: Fact) -> bool:
         year, month, day = fact.value
@@ -155,6 +158,8 @@ class FigureCheck:
         if not latin and not han:
             return True  # a quoted figure: judged as a figure
         words = re.findall(r"[a-z0-9]{2,}|[\u4e00-\u9fff]", name)
+        if latin and han and any(w in self.known.folded for w in words if len(w) > 2):
+            return True  # half translated
         if len(words) > 8 or sum(w in self.known.folded for w in words) * 2 >= len(words):
             return True
         # where no result is written in the name's script, it may be a translation

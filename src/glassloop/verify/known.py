@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..state import State
 
 _MAX_DATA = 60_000
+_MAX_OPERANDS = 300
 _LABELS = {"n", "no", "id", "index", "rank", "page", "number", "ref", "passage", "score", "line"}
 """Keys whose figures are labels: nothing is computed from them."""
 
@@ -99,8 +100,9 @@ class Known:
         self.question = state.question
         self.results = [(c, o) for c, o in state.observed if worked(o)]
         self.observed = bool(state.observed) or bool(start.knowledge)
-        self.facts: list[Fact] = []
+        self.operands: list[Fact] = []
         self._texts: list[str] = []
+        self._distinct: dict[Any, Fact] = {}
         for text in (start.system, *(m.content for m in start.history), start.question):
             self._read(text)
         for message in state.messages:
@@ -109,26 +111,34 @@ class Known:
                 self._read(message.content)
         for passage in start.knowledge:
             self._read_data(passage)
-        for call, seen in state.observed:
-            self._read(seen.content)
-            if seen.data is not None:
-                self._read_data(seen.data)
-            if worked(seen):
-                self._read_data(arguments_of(call, seen))
+        self._read_observations(state)
         self.computed = expressions(spoken(self.question))
-        self.facts += [Fact("number", str(v), value=v) for _, _, v in self.computed]
+        self._take([Fact("number", str(v), value=v) for _, _, v in self.computed])
+        self.facts = list(self._distinct.values())
         self.counts = self._count(state)
-        self.operands = [f for f in self.facts if f.role == "figure" and f.key.lower() not in _LABELS]
         self._exact: dict[Any, list[Fact]] = {}
         for fact in self.facts:
             self._exact.setdefault(fact.value, []).append(fact)
         self._folded = ""
         self._compact = ""
 
-    def _read(self, text: str) -> None:
+    def _read_observations(self, state: State) -> None:
+        seen_before: set[str] = set()
+        for call, seen in state.observed:
+            if worked(seen):
+                self._read_data(arguments_of(call, seen))
+            if seen.content in seen_before:
+                continue
+            seen_before.add(seen.content)
+            # the data tells more than its text does; a figure found in both is one operand
+            if seen.data is not None:
+                self._read_data(seen.data)
+            self._read(seen.content, operands=seen.data is None)
+
+    def _read(self, text: str, *, operands: bool = True) -> None:
         if text:
             self._texts.append(text)
-            self.facts += facts_in(text)
+            self._take(facts_in(text), operands=operands)
 
     def _read_data(self, data: Any) -> None:
         try:
@@ -136,7 +146,13 @@ class Known:
         except (ValueError, TypeError, RecursionError):
             text = str(data)
         self._texts.append(text[:_MAX_DATA])
-        self.facts += facts_in_data(data)
+        self._take(facts_in_data(data))
+
+    def _take(self, facts: Sequence[Fact], *, operands: bool = True) -> None:
+        for f in facts:
+            self._distinct.setdefault((f.kind, f.value, f.unit, f.role, f.parts), f)
+        if operands and len(self.operands) < _MAX_OPERANDS:
+            self.operands += [f for f in facts if f.role == "figure" and f.key.lower() not in _LABELS]
 
     def _count(self, state: State) -> set[Number]:
         """Numbers of things: list lengths, calls, results of each tool, things named side by side in the question."""

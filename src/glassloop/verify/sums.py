@@ -42,7 +42,8 @@ def wrong_sums(text: str) -> list[tuple[str, Number]]:
 
 
 def _holds(given: Fact, value: Number, written: str) -> bool:
-    slack = given.step if given.step != 1 or _LOOSE.search(written) else 0
+    rounded = given.step != 1 or (not isinstance(value, int) and _LOOSE.search(written))
+    slack = given.step if rounded else 0
     for right in (value, value * 100) if given.unit == "%" else (value,):
         apart = abs(given.value - right)
         if apart <= slack or (given.about and apart * 20 <= abs(right)):
