@@ -615,7 +615,7 @@ def test_load_prefers_the_list_then_tools_then_documented_functions(tmp_path: Pa
         ("import json\nimport nowhere_at_all\n", "line 2: ModuleNotFoundError: No module named 'nowhere_at_all'"),
         ("x = 1\ndef f(:\n", "line 2: SyntaxError: invalid syntax"),
         ("\n\nraise SystemExit(4)\n", "line 3: SystemExit: 4"),
-        ("from glassloop import tool\n@tool\ndef f(a): ...\n", "line 2: ToolDefinitionError: Argument 'a'"),
+        ("from glassloop import tool\ndef f(a): ...\ntool(f)\n", "line 3: ToolDefinitionError: Argument 'a'"),
     ],
 )
 def test_a_file_that_does_not_import_shows_its_own_error_first(tmp_path: Path, text: str, first_line: str) -> None:
