@@ -272,6 +272,21 @@ def test_the_branch_that_was_meant_is_reported():
     assert cast(schema, {"shape": 5}).problems[0].path == "shape"
 
 
+@pytest.mark.parametrize(
+    ("value", "step", "good"),
+    [
+        (0.3, 0.1, True),
+        (0.35, 0.1, False),
+        (1000000064.0, 5, False),
+        (10**30, 0.5, True),
+        (1e300, 7, False),
+        (7.5, 2.5, True),
+    ],
+)
+def test_multiples_are_exact(value: float, step: float, good: bool):
+    assert cast(tool(x={"type": "number", "multipleOf": step}), {"x": value}).ok is good
+
+
 def test_one_of_must_fit_exactly_one():
     assert cast(tool(x={"oneOf": [INTEGER, NUMBER]}), {"x": 5}).problems[0].rule == "oneOf"
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any, cast
 
 from .outline import Schema, fits_kind, kind_of, same
@@ -156,15 +157,13 @@ def bounded(rule: str, limit: int | float) -> Check:
 def multiple_of(step: int | float) -> Check:
     """A check for `multipleOf`; 0.3 is a multiple of 0.1, whatever binary fractions say."""
 
+    exact = Fraction(repr(step))
+
     def multiple(value: int | float, path: str, found: Findings) -> bool:
-        try:
-            if isinstance(value, int) and isinstance(step, int):
-                good = value % step == 0
-            else:
-                times = value / step
-                good = math.isfinite(times) and abs(times - round(times)) <= 1e-9 * max(1.0, abs(times))
-        except (OverflowError, ZeroDivisionError):
-            good = False
+        if isinstance(value, int):
+            good = value % step == 0 if isinstance(step, int) else (value / exact).denominator == 1
+        else:  # as the decimal that was written: the nearest binary fraction of 0.3 is no multiple of that of 0.1
+            good = math.isfinite(value) and (Fraction(repr(value)) / exact).denominator == 1
         return good or found.add(path, value, "multipleOf", step)
 
     return multiple
