@@ -156,8 +156,7 @@ def bounded(rule: str, limit: int | float) -> Check:
 
 def multiple_of(step: int | float) -> Check:
     """A check for `multipleOf`; 0.3 is a multiple of 0.1, whatever binary fractions say."""
-
-    exact = Fraction(repr(step))
+    exact = Fraction(step) if isinstance(step, int) else Fraction(repr(step))
 
     def multiple(value: int | float, path: str, found: Findings) -> bool:
         if isinstance(value, int):
