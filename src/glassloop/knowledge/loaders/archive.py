@@ -84,7 +84,7 @@ def _expanded(entity: bytes, values: dict[bytes, bytes], sizes: dict[bytes, int]
     if entity in above or len(above) > 200:
         return _MOST_EXPANDED + 1
     value = values.get(entity, b"")
-    size = len(value)
+    size = len(_REFERENCE.sub(b"", value))
     for reference in _REFERENCE.findall(value):
         if reference in values:
             size += _expanded(reference, values, sizes, (*above, entity))

@@ -31,7 +31,9 @@ def decode(data: bytes) -> str:
             return data.decode(encoding, "replace")
     sample = data[:_SAMPLE]
     if b"\0" in sample:
-        return _wide(data, sample)
+        if encoding := _utf16(sample):
+            return data.decode(encoding, "replace")
+        raise KnowledgeError("is no text file")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -41,16 +43,23 @@ def decode(data: bytes) -> str:
     return data.decode(_legacy(sample), "replace")
 
 
-def _wide(data: bytes, sample: bytes) -> str:
-    """UTF-16 without a mark: its zero bytes stand at one parity."""
-    even, odd = sample[0::2].count(0), sample[1::2].count(0)
-    half = max(1, len(sample) // 2)
-    encoding = "utf-16-le" if odd > even else "utf-16-be"
-    if max(even, odd) > 4 * min(even, odd) and max(even, odd) > half // 50:
-        text = data.decode(encoding, "replace")
-        if text.count("\ufffd") * 50 <= len(text) and "\0" not in text[:_SAMPLE]:
-            return text
-    raise KnowledgeError("is no text file")
+def _utf16(sample: bytes) -> str | None:
+    """UTF-16 without a mark, if the bytes read as common characters in one of its two orders."""
+    for encoding in ("utf-16-le", "utf-16-be"):
+        text = sample[: len(sample) // 2 * 2].decode(encoding, "replace")
+        plain = sum(1 for c in text if c.isascii() and (c.isprintable() or c in "\t\r\n"))
+        wide = [c for c in text if "\u4e00" <= c <= "\u9fff"]
+        marks = sum(1 for c in text if "\u3000" <= c <= "\u303f" or "\uff00" <= c <= "\uffef" or "\xa0" <= c <= "\u024f")
+        # Two letters of plain text read as one rare Chinese character: only common ones count.
+        common = sum(1 for c in wide if _level_one(c, "gb2312", 0xB0, 0xD7) or _level_one(c, "big5", 0xA4, 0xC6))
+        if plain + common + marks > 0.9 * len(text):
+            return encoding
+    return None
+
+
+def _level_one(character: str, encoding: str, first: int, last: int) -> bool:
+    raw = character.encode(encoding, "ignore")
+    return len(raw) == 2 and first <= raw[0] <= last
 
 
 def _mostly_utf8(sample: bytes) -> bool:
@@ -61,6 +70,8 @@ def _mostly_utf8(sample: bytes) -> bool:
 
 
 def _legacy(sample: bytes) -> str:
+    if encoding := _utf16(sample):
+        return encoding
     high = sum(1 for byte in sample if byte > 0x7F)
     paired = sum(1 for first, second in zip(sample, sample[1:], strict=False) if first > 0x7F and second > 0x3F)
     # Letters with accents stand alone between plain ones.

@@ -25,10 +25,12 @@ _NUMBERED = re.compile(
 )
 _ITEM = re.compile(r"(?:[-*•·▪●○‣■◆]|\d{1,3}[.)、]|[（(]\d{1,2}[）)])\s*\S")
 _ENDS = re.compile(r"[.!?。！？;；:：]['\"”’」』）)]*$")
-_STRAY = re.compile(f"(?<=[{CJK}，。、；：？！「」『』（）《》“”]) +(?=[{CJK}，。、；：？！「」『』（）《》“”])")
+_STRAY = re.compile(f"(?<![章节節篇部回])(?<=[{CJK}，。、；：？！「」『』（）《》“”]) +(?=[{CJK}，。、；：？！「」『』（）《》“”])")
 _WIDE_EDGE = re.compile(f"[{CJK}，。、；：？！「」『』（）《》“”]")
 _MOST_HEADING = 120
 _MARGIN_LINES = 3
+_MARGIN = 0.12
+"""Running lines stand in this outer part of a page's height."""
 
 
 def load_pdf(data: bytes, name: str) -> Loaded:
@@ -46,12 +48,12 @@ def load_pdf(data: bytes, name: str) -> Loaded:
             raise KnowledgeError("is encrypted; save it without a password") from error
         raise KnowledgeError("is no PDF file, or a broken one") from error
     with contextlib.closing(document):
-        pages, unreadable = _read_pages(document, raw, pdfium.PdfiumError)
+        pages, heights, unreadable = _read_pages(document, raw, pdfium.PdfiumError)
         if not any(pages):
             raise KnowledgeError(
                 f"has {len(pages)} pages but no text: it is scanned; make its text readable first (OCR)"
             )
-        _drop_running_lines(pages)
+        _drop_running_lines(pages, heights)
         _mark_headings(pages, _outline(document, pdfium.PdfiumError))
         title = _title(document)
     text, offsets = _assembled(pages)
@@ -62,20 +64,24 @@ def load_pdf(data: bytes, name: str) -> Loaded:
     return Loaded(text, "markdown", title=title, pages=tuple(offsets), note="; ".join(notes))
 
 
-def _read_pages(document: Any, raw: Any, failure: type[Exception]) -> tuple[list[list[Line]], int]:
+def _read_pages(document: Any, raw: Any, failure: type[Exception]) -> tuple[list[list[Line]], list[float], int]:
+    """The lines of each page, each page's height, and how many pages are broken."""
     pages: list[list[Line]] = []
+    heights: list[float] = []
     unreadable = 0
     for number in range(len(document)):
         try:
             page = document[number]
             text_page = page.get_textpage()
             pages.append(page_lines(text_page, raw))
+            heights.append(page.get_height())
             text_page.close()
             page.close()
         except failure:
             pages.append([])
+            heights.append(0.0)
             unreadable += 1
-    return pages, unreadable
+    return pages, heights, unreadable
 
 
 def _title(document: Any) -> str:
@@ -84,14 +90,15 @@ def _title(document: Any) -> str:
     return "" if re.search(r"\.(docx?|indd|tex|pptx?|p65|fm)$|^(untitled|microsoft word)", title.lower()) else title
 
 
-def _drop_running_lines(pages: list[list[Line]]) -> None:
+def _drop_running_lines(pages: list[list[Line]], heights: Sequence[float]) -> None:
     """Leave out what stands at the top or bottom of many pages, and page numbers that count up."""
     body = _body_size(pages)
     edges: list[tuple[list[Line], list[Line]]] = []
     seen: Counter[str] = Counter()
-    for page in pages:
+    for page, height in zip(pages, heights, strict=True):
         by_height = sorted(page, key=lambda line: -line.top)
-        top, bottom = by_height[:_MARGIN_LINES], by_height[::-1][:_MARGIN_LINES]
+        top = [line for line in by_height[:_MARGIN_LINES] if line.bottom > height * (1 - _MARGIN)]
+        bottom = [line for line in by_height[::-1][:_MARGIN_LINES] if line.top < height * _MARGIN]
         edges.append((top, bottom))
         seen.update({_shape(line, body) for line in (*top, *bottom)})
     often = max(3, sum(1 for page in pages if page) // 4)

@@ -25,6 +25,10 @@ _BLOCKS = frozenset(
 )
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([\w-]{2,20})", re.IGNORECASE)
+_TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*)")
+_UNCLOSED = frozenset(
+    "p li td th tr dt dd option thead tbody tfoot br img hr input meta link area base col embed source wbr".split()
+)
 _SPACES = re.compile(r"[\s\u00a0]+")
 
 
@@ -57,6 +61,8 @@ def html_to_markdown(html: str) -> tuple[str, str]:
         raise MissingExtra("selectolax", "documents", "read HTML") from error
     if html.count("<") > 3_000_000:
         raise KnowledgeError(f"is refused: HTML with {html.count('<'):,} tags")
+    if (depth := _depth(html)) > _MOST_DEPTH:
+        raise KnowledgeError(f"is refused: HTML nested {depth:,} deep")
     tree: Any = LexborHTMLParser(html)
     title_node = tree.css_first("title")
     title = _SPACES.sub(" ", title_node.text()).strip() if title_node else ""
@@ -66,6 +72,17 @@ def html_to_markdown(html: str) -> tuple[str, str]:
     writer = _Writer()
     _walk(root, writer)
     return tidy(writer.text()), title
+
+
+def _depth(html: str) -> int:
+    """How deep elements stand in each other, roughly: parsers take time with the square of it."""
+    depth = deepest = 0
+    for closing, name in _TAG.findall(html):
+        if name.lower() in _UNCLOSED:
+            continue
+        depth = max(0, depth - 1) if closing else depth + 1
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def _walk(root: Any, writer: _Writer) -> None:
