@@ -28,7 +28,7 @@ RUNS: dict[str, dict[str, Any]] = {
         "replies": [step("ask", "broken", city="Paris"), answer("The statistics could not be read: it failed.")],
         "question": "How many people live in Paris?",
     },
-    "fault": {"replies": [reply("I will think about it"), reply("{"), step("ok", "weather", city="Paris"), answer("12 degrees.")]},
+    "fault": {"replies": [reply('{"calls": ['), reply("{"), step("ok", "weather", city="Paris"), answer("12 degrees.")]},
     "denied": {
         "replies": [step("s", "send", to="Bob", text="12"), answer("It was not sent: you did not allow it.")],
         "approver": lambda asked: False,
@@ -145,7 +145,7 @@ def test_a_run_that_was_cut_off_anywhere_and_resumed_replays(tmp_path: Path) -> 
         cut.parent.mkdir()
         cut.write_bytes(b"".join(lines[:count]))
         said = sum(b'"type":"model_replied"' in line for line in lines[:count])
-        run = agent(cut.parent, GOOD[said:]).resume(path.stem)
+        run = agent(cut.parent, GOOD[said:] or GOOD[-1:]).resume(path.stem)
         assert run.stop == "answered"
         found = replay(cut)
         assert found.ok, (count, found.difference and found.difference.text())

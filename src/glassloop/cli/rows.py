@@ -12,7 +12,7 @@ from rich.rule import Rule
 from rich.text import Text
 
 from ..journal.compare import around
-from ..journal.timeline import Row, StepView, Timeline, source_text
+from ..journal.timeline import Row, StepView, Timeline, change_text, source_text
 
 _WIDTH = 9
 _MOST = 1200
@@ -154,8 +154,8 @@ class RowPrinter:
         self._line("wants", self._cut(row.text), "cyan")
 
     def _repair(self, row: Row) -> None:
-        before, after = _plain(row.before), _plain(row.after)
-        if not self.raw and len(before) + len(after) > 400:
+        before, after = change_text(row)
+        if not self.raw and len(before) + len(after) > 160:
             before, after = around(before, after)
         text = Text(row.title)
         if row.facts.get("path"):
@@ -231,7 +231,7 @@ class RowPrinter:
         first, *rest = text.split("\n") if "\n" in text.plain else [text]
         self.console.print(line + first, soft_wrap=self.console.is_terminal is False)
         for more in rest:
-            self.console.print(Padding(more, (0, 0, 0, indent)))
+            self.console.print(Padding(more, (0, 0, 0, indent), expand=False))
 
 
 def _plain(value: Any) -> str:

@@ -74,26 +74,35 @@ def _table(entries: list[Any]) -> None:
     from rich.text import Text
 
     console = Console(highlight=False)
-    table = Table(box=None, pad_edge=False, header_style="dim", expand=console.is_terminal)
-    wide = console.width >= 100
-    table.add_column("run", no_wrap=True, style="dim")
-    table.add_column("stop", no_wrap=True)
-    if wide:
-        table.add_column("model", no_wrap=True, max_width=22, style="dim")
-    for title in ("steps", "tokens", "seconds"):
-        table.add_column(title, justify="right", no_wrap=True)
-    if any(e.cost is not None for e in entries):
-        table.add_column("cost", justify="right", no_wrap=True)
-    table.add_column("question", no_wrap=True, overflow="ellipsis", ratio=1, max_width=200 if wide else 40)
-    for e in entries:
-        good = e.stop == "answered" and e.checked
-        stop = "unreadable" if e.problem else e.stop if e.checked or e.stop != "answered" else "not supported"
-        style = "green" if good else "cyan" if e.stop == "running" else "yellow"
-        cells: list[Any] = [e.id, Text(stop, style=style)]
-        if wide:
-            cells.append(Text(e.model))
-        cells += [str(e.steps), f"{e.tokens:,}", f"{e.seconds:.1f}"]
-        if any(x.cost is not None for x in entries):
-            cells.append(f"${e.cost:.4f}" if e.cost is not None else "")
-        table.add_row(*cells, Text(" ".join((e.problem or e.question).split())))
+    room = console.width if console.is_terminal else 10_000
+    rows = [[e.id, *_columns(e)] for e in entries]
+    titles = ["run", "stop", "model", "steps", "tokens", "seconds", "cost"]
+    used = [i for i, title in enumerate(titles) if any(row[i] for row in rows) and (title != "model" or room >= 100)]
+    widths = {i: max(len(titles[i]), *(len(row[i]) for row in rows)) for i in used}
+    rest = max(20, room - sum(widths.values()) - 2 * len(used))
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for i in used:
+        table.add_column(titles[i], justify="right" if i >= 3 else "left", no_wrap=True, min_width=widths[i])
+    table.add_column("question", no_wrap=True)
+    for entry, row in zip(entries, rows, strict=True):
+        cells: list[Any] = [Text(row[i], style=_style(titles[i], entry)) for i in used]
+        said = Text(" ".join((entry.problem or entry.question).split()))
+        said.truncate(rest, overflow="ellipsis")
+        table.add_row(*cells, said)
+    console.width = room
     console.print(table)
+
+
+def _columns(entry: Any) -> list[str]:
+    stop = "unreadable" if entry.problem else entry.stop
+    if entry.stop == "answered" and not entry.checked:
+        stop = "not supported"
+    cost = f"${entry.cost:.4f}" if entry.cost is not None else ""
+    return [stop, entry.model[:24], str(entry.steps), f"{entry.tokens:,}", f"{entry.seconds:.1f}", cost]
+
+
+def _style(title: str, entry: Any) -> str:
+    if title != "stop":
+        return "dim" if title in ("run", "model") else ""
+    good = entry.stop == "answered" and entry.checked
+    return "green" if good else "cyan" if entry.stop == "running" else "yellow"

@@ -15,10 +15,14 @@ from typing import Any, cast
 
 from .compare import around
 from .prompt_change import Sent
-from .timeline import Row, StepView, Timeline, source_text
+from .timeline import Row, StepView, Timeline, change_text, source_text
 
 _FOLDED = 600
 """Characters above which a text is folded."""
+
+
+_REPAIRED = 160
+"""Characters of a repair, before and after together, above which only the place of the change is shown at once."""
 
 
 def esc(value: Any) -> str:
@@ -56,13 +60,13 @@ def export(timeline: Timeline) -> str:
     return page(f"{title[:80]} · glassloop", body, head=head)
 
 
-def run_body(timeline: Timeline) -> str:
+def run_body(timeline: Timeline, links: bool = False) -> str:
     """Return everything about one run: its head, its steps, its end."""
     steps = "\n".join(step_html(step) for step in timeline.steps)
-    return f'{head_html(timeline)}\n{opening_html(timeline)}\n<div id="steps">\n{steps}\n</div>\n{end_html(timeline)}'
+    return f'{head_html(timeline, links)}\n{opening_html(timeline)}\n<div id="steps">\n{steps}\n</div>\n{end_html(timeline)}'
 
 
-def head_html(timeline: Timeline) -> str:
+def head_html(timeline: Timeline, links: bool = False) -> str:
     """Return the run's question and the conditions it runs under."""
     start = timeline.start
     if start is None:
@@ -73,7 +77,9 @@ def head_html(timeline: Timeline) -> str:
     pairs += [("tools", tools), ("limits", _limits(start.limits))]
     facts = "".join(f"<div><dt>{esc(k)}</dt><dd>{esc(v)}</dd></div>" for k, v in pairs if v)
     if start.parent:
-        facts += f'<div><dt>forked from</dt><dd><a href="{esc(start.parent)}">{esc(start.parent)}</a></dd></div>'
+        parent = esc(start.parent)
+        link = f'<a href="/runs/{parent}">{parent}</a>' if links else parent
+        facts += f"<div><dt>forked from</dt><dd>{link}</dd></div>"
     system = _fold("instructions", start.system) if start.system else ""
     head = f'<h1>{esc(start.question)}</h1><dl class="facts">{facts}</dl>{system}'
     return f'<header class="run-head" id="head">{head}</header>'
@@ -197,15 +203,15 @@ def _reply_body(row: Row) -> str:
 
 
 def _repair_body(row: Row) -> str:
-    before, after = (
-        v if isinstance(v, str) else json.dumps(v, ensure_ascii=False, default=str) for v in (row.before, row.after)
-    )
-    if len(before) + len(after) > _FOLDED:
+    before, after = change_text(row)
+    whole = ""
+    if len(before) + len(after) > _REPAIRED:
+        whole = _fold("before", before, most=0) + _fold("after", after, most=0)
         before, after = around(before, after)
     where = f" at <code>{esc(row.facts['path'])}</code>" if row.facts.get("path") else ""
     guessed = ' <b class="badge warn">guessed</b>' if row.facts.get("guessed") else ""
     change = "" if row.before is None and row.after is None else f" <del>{esc(before)}</del> → <ins>{esc(after)}</ins>"
-    return f"{esc(row.title)}{where}{change}{guessed}"
+    return f"{esc(row.title)}{where}{change}{guessed}{whole}"
 
 
 def _call_body(row: Row) -> str:
@@ -214,6 +220,11 @@ def _call_body(row: Row) -> str:
     unknown = ' <b class="badge warn">outcome unknown</b>' if row.facts.get("unknown") else ""
     preview = f"<p>{esc(row.facts['preview'])}</p>" if row.facts.get("preview") else ""
     return f'<code class="call">{esc(row.text)}</code>{badge}{unknown}{preview}{_sources(row)}'
+
+
+def _shown_whole(row: Row) -> bool:
+    """Whether cleaning left everything in."""
+    return json.dumps(row.before, ensure_ascii=False, separators=(",", ":"), default=str) in row.text
 
 
 def _sources(row: Row) -> str:
@@ -231,12 +242,8 @@ def _observation_body(row: Row) -> str:
     if row.facts.get("by"):
         facts.append(f"allowed by {row.facts['by']}" if row.facts.get("status") == "ok" else f"by {row.facts['by']}")
     out = f'<b>{esc(row.title)}</b> <span class="quiet">{esc(" · ".join(facts))}</span><pre>{esc(row.text)}</pre>'
-    if row.before is not None:
-        full = (
-            row.before
-            if isinstance(row.before, str)
-            else json.dumps(row.before, ensure_ascii=False, indent=1, default=str)
-        )
+    if row.before is not None and row.facts.get("characters", 0) > 0 and not _shown_whole(row):
+        full = row.before if isinstance(row.before, str) else _pretty(row.before)
         out += _fold(f"before cleaning, {len(full):,} characters", full, most=0)
     return out + _sources(row)
 
@@ -268,10 +275,6 @@ _BODIES = {
     "decision": _decision_body,
     "compacted": _compacted_body,
 }
-
-
-def _one_line(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _pretty(value: Any) -> str:

@@ -129,7 +129,7 @@ class Listing:
             if limit and len(out) >= limit:
                 break
         self._save()
-        return out
+        return sorted(out, key=lambda e: (e.id[:15], e.at), reverse=True)  # within a second, ids say nothing of order
 
     def count(self) -> int:
         """Return how many runs there are."""

@@ -80,6 +80,9 @@ def _find(text: str, value: str, taken: list[tuple[int, int, str]]) -> tuple[int
     if len(value.strip()) < _SHORTEST and not value.strip().isdigit():
         return None
     after = max((end for _, end, _ in taken), default=0)
+    quoted = text.find(f'"{value}"', after)  # a name may be a word of the thought as well
+    if quoted >= 0 and _free(text, quoted + 1, quoted + 1 + len(value), taken):
+        return quoted + 1, quoted + 1 + len(value)
     for form in dict.fromkeys((value, json.dumps(value, ensure_ascii=False)[1:-1], json.dumps(value)[1:-1])):
         for begin in (after, 0):
             start = text.find(form, begin)

@@ -313,7 +313,18 @@ def _repair(repair: Repair, kind: str) -> Row:
 def source_text(source: dict[str, Any]) -> str:
     """Say in a few words where a value came from: `city ← question, characters 12 to 17`."""
     known = Source.from_dict(source)
-    where = f" {known.where}" if known.where and known.where != known.origin else ""
-    span = f", characters {known.span[0]} to {known.span[1]}" if len(known.span) == 2 else ""
     origin = {"none": "nowhere", "schema": "the declaration"}.get(known.origin, known.origin)
-    return f"{known.path} ← {origin}{where}{span}"
+    place = known.where if known.where.startswith(known.origin) else f"{origin} {known.where}".rstrip()
+    span = f", characters {known.span[0] + 1} to {known.span[1]}" if len(known.span) == 2 else ""
+    return f"{known.path} ← {place}{span}"
+
+
+def change_text(row: Row) -> tuple[str, str]:
+    """Return a row's values before and after as texts; as JSON where the difference may be one of type."""
+    if isinstance(row.before, str) and isinstance(row.after, str):
+        return row.before, row.after
+    return _json(row.before), _json(row.after)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)

@@ -93,7 +93,7 @@ class Pages:
         state = '<span class="live" id="state" role="status">in progress</span>' if going else ""
         links = f'<a href="/runs/{esc(path.stem)}/export" download="{esc(path.stem)}.html">Save as one file</a>'
         title = follower.timeline.start.question[:80] if follower.timeline.start else path.stem
-        return HTMLResponse(framed(title, run_body(follower.timeline), more=f"{links} {state}", attributes=live))
+        return HTMLResponse(framed(title, run_body(follower.timeline, links=True), more=f"{links} {state}", attributes=live))
 
     async def live(self, request: Request) -> Response:
         """What happens in a run, as server-sent events."""
@@ -150,7 +150,8 @@ def wanted(request: Request) -> Filter:
 def framed(title: str, body: str, *, up: bool = True, wide: bool = False, more: str = "", attributes: str = "") -> str:
     """Return a whole page with the bar at its top."""
     back = '<a href="/" rel="up">Runs</a>' if up else ""
-    bar = f'<a class="skip" href="#main">Skip to content</a><nav class="top" aria-label="Top"><b>glassloop</b> {back} {more}</nav>'
+    skip = '<a class="skip" href="#main">Skip to content</a>'
+    bar = f'{skip}<nav class="top" aria-label="Top"><b>glassloop</b> {back} {more}</nav>'
     kind = ' class="wide"' if wide else ""
     return page(f"{title} · glassloop", f'{bar}<main id="main"{kind}{attributes}>{body}</main>{_HELP}', head=_HEAD)
 
@@ -159,7 +160,7 @@ def _changes(changes: tuple[Change, ...]) -> str:
     items: list[str] = []
     for change in changes:
         path, before, after = change.lines()
-        items.append(f"<div><b>{esc(path)}</b><pre><del>{esc(before)}</del>\n<ins>{esc(after)}</ins></pre></div>")
+        items.append(f"<div><b>{esc(path)}</b><pre><del>{esc(before[4:])}</del>\n<ins>{esc(after[4:])}</ins></pre></div>")
     return "".join(items)
 
 

@@ -10,6 +10,17 @@ from ...types import Stop
 from ..html import esc
 from ..listing import RunEntry
 
+_COLUMNS = (
+    ("pick", "pick"),
+    ("question and answer", "question"),
+    ("stop", "stop"),
+    ("model", "model"),
+    ("steps", "num"),
+    ("tokens", "num"),
+    ("seconds", "num"),
+    ("begun", "when"),
+)
+
 
 def list_body(entries: Sequence[RunEntry], asked: Mapping[str, str], total: int) -> str:
     """Return the form with what was asked for, and the runs that were found."""
@@ -17,12 +28,10 @@ def list_body(entries: Sequence[RunEntry], asked: Mapping[str, str], total: int)
     empty = "" if entries else f'<p role="status">None of the {total:,} runs fits.</p>'
     if not total:
         empty = '<p role="status">Nothing has been recorded here yet: run glassloop ask "…".</p>'
+    columns = "".join(f'<th class="{kind}" scope="col">{name}</th>' for name, kind in _COLUMNS)
     return (
         f'<h1>Runs <small class="quiet">{total:,}</small></h1>\n{_form(asked)}\n<table class="runs">\n'
-        '<thead><tr><th class="pick" scope="col"><span aria-label="pick"></span></th><th scope="col">question and answer</th>'
-        '<th class="stop" scope="col">stop</th><th class="model" scope="col">model</th><th class="num" scope="col">steps</th>'
-        '<th class="num" scope="col">tokens</th><th class="num" scope="col">seconds</th>'
-        f'<th class="when" scope="col">begun</th></tr></thead>\n<tbody>\n{rows}\n</tbody></table>{empty}'
+        f"<thead><tr>{columns}</tr></thead>\n<tbody>\n{rows}\n</tbody></table>{empty}"
     )
 
 
@@ -60,5 +69,6 @@ def _row(entry: RunEntry) -> str:
         f'<span class="said">{esc(" ".join(entry.answer.split()))}</span></td>'
         f'<td class="stop"><span class="badge {level}"><span{live}></span>{esc(stop)}</span></td>'
         f'<td class="model quiet">{esc(entry.model)}</td><td class="num">{entry.steps}</td>'
-        f'<td class="num">{entry.tokens:,}</td><td class="num">{entry.seconds:.1f}</td><td class="when quiet">{when}</td></tr>'
+        f'<td class="num">{entry.tokens:,}</td><td class="num">{entry.seconds:.1f}</td>'
+        f'<td class="when quiet">{when}</td></tr>'
     )

@@ -46,7 +46,7 @@ class Follower:
         """Return the pieces of the page that show these steps, and the end."""
         out: list[dict[str, str]] = []
         if 0 in changed:
-            out.append({"id": "head", "html": head_html(self.timeline)})
+            out.append({"id": "head", "html": head_html(self.timeline, links=True)})
         for step in self.timeline.steps:
             if step.number in changed:
                 out.append({"id": f"step-{step.number}", "html": step_html(step)})
