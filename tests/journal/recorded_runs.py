@@ -20,7 +20,13 @@ ENTERED: list[str] = []
 def weather(city: str, days: int = 1) -> dict[str, Any]:
     """Weather of a city. Use it for any question about the weather."""
     ENTERED.append("weather")
-    return {"city": city, "temperature": 12, "days": days, "debug_trace": "x" * 500, "note": "<script>alert(1)</script>"}
+    return {
+        "city": city,
+        "temperature": 12,
+        "days": days,
+        "debug_trace": "x" * 500,
+        "note": "<script>alert(1)</script>",
+    }
 
 
 @tool(risk="write")
@@ -45,7 +51,9 @@ def reply(text: str, prompt: int = 100) -> Reply:
 
 
 def step(thought: str, name: str, **arguments: Any) -> Reply:
-    return reply(json.dumps({"thought": thought, "calls": [{"name": name, "arguments": arguments}]}, ensure_ascii=False))
+    return reply(
+        json.dumps({"thought": thought, "calls": [{"name": name, "arguments": arguments}]}, ensure_ascii=False)
+    )
 
 
 def answer(text: str) -> Reply:
@@ -74,7 +82,9 @@ def write_bulk(path: Path, steps: int, chars: int) -> None:
     recorder = JournalRecorder(path)
     tools = (weather.declaration.to_dict(),)
     seq = 1
-    recorder.record(RunStarted(run_id=path.stem, question="Walk far", model="m", protocol="text", tools=tools, seq=1, at=1.0))
+    recorder.record(
+        RunStarted(run_id=path.stem, question="Walk far", model="m", protocol="text", tools=tools, seq=1, at=1.0)
+    )
     big = "word " * (chars // 5)
     for n in range(1, steps + 1):
         call = ToolCall(f"c{n}", "weather", {"city": f"City{n}"})

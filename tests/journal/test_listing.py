@@ -13,8 +13,10 @@ from glassloop.journal.record import JournalRecorder
 
 from .recorded_runs import answer, record, step
 
+ENDED = RunEnded(2, stop="answered")
 
-def write(path: Path, at: float, question: str, *, end: RunEnded | None = RunEnded(2, stop="answered"), model: str = "m") -> Path:
+
+def write(path: Path, at: float, question: str, *, end: RunEnded | None = ENDED, model: str = "m") -> Path:
     recorder = JournalRecorder(path)
     recorder.record(RunStarted(run_id=path.stem, question=question, model=model, at=at))
     recorder.record(ModelAsked(1, at=at))
@@ -42,7 +44,9 @@ def test_newest_first_pages_and_limits(tmp_path: Path) -> None:
 
 def test_filters(tmp_path: Path) -> None:
     record(tmp_path)
-    record(tmp_path, [step("w", "weather", city="Oslo"), answer("It is 12 degrees in Oslo.")], question="Weather in Oslo?")
+    record(
+        tmp_path, [step("w", "weather", city="Oslo"), answer("It is 12 degrees in Oslo.")], question="Weather in Oslo?"
+    )
     listing = Listing(tmp_path)
 
     def found(**wanted: object) -> int:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from glassloop.events import RunStarted
 from glassloop.journal.record import JournalRecorder, read_events
 from glassloop.journal.redact import KEYS, PERSONAL, Redactor, Rule, is_masked
-from glassloop.events import RunStarted
 
 from .recorded_runs import QUESTION, answer, record, step
 
@@ -102,7 +102,11 @@ def test_rules_can_be_added() -> None:
     assert data["a"] == ["T-****"] and "T-****" in data and data["redacted"] == ["ticket"]
 
 
-@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda s: st.lists(s) | st.dictionaries(st.text(), s)))
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(), lambda s: st.lists(s) | st.dictionaries(st.text(), s)
+    )
+)
 def test_masking_keeps_json_and_is_idempotent(value: object) -> None:
     redactor = Redactor(KEYS + PERSONAL)
     once = redactor({"value": value})

@@ -18,6 +18,9 @@ from glassloop.journal.replay import replay, replay_all
 
 from .recorded_runs import ENTERED, GOOD, QUESTION, TOOLS, agent, answer, record, reply, step, weather
 
+WEATHER = {"name": "weather", "arguments": '{"city": "Paris"}'}
+BOTH = [{"name": "weather", "arguments": {"city": city}} for city in ("Paris", "Oslo")]
+
 RUNS: dict[str, dict[str, Any]] = {
     "good": {},
     "chinese": {
@@ -28,7 +31,9 @@ RUNS: dict[str, dict[str, Any]] = {
         "replies": [step("ask", "broken", city="Paris"), answer("The statistics could not be read: it failed.")],
         "question": "How many people live in Paris?",
     },
-    "fault": {"replies": [reply('{"calls": ['), reply("{"), step("ok", "weather", city="Paris"), answer("12 degrees.")]},
+    "fault": {
+        "replies": [reply('{"calls": ['), reply("{"), step("ok", "weather", city="Paris"), answer("12 degrees.")],
+    },
     "denied": {
         "replies": [step("s", "send", to="Bob", text="12"), answer("It was not sent: you did not allow it.")],
         "approver": lambda asked: False,
@@ -36,32 +41,34 @@ RUNS: dict[str, dict[str, Any]] = {
     "unknown tool": {"replies": [step("x", "wether_report", place="Paris"), answer("I do not know.")]},
     "repeats": {"replies": [step("again", "weather", city="Paris") for _ in range(6)] + [answer("12 degrees.")]},
     "limit": {
-        "replies": [step(f"n{i}", "weather", city=c) for i, c in enumerate(["Paris", "Oslo"])] + [answer("12 degrees.")],
+        "replies": [step("w", "weather", city="Paris"), step("w", "weather", city="Oslo"), answer("12 degrees.")],
         "limits": Limits(steps=2),
         "question": "Weather in Paris and Oslo?",
     },
-    "not supported": {"replies": [step("w", "weather", city="Paris"), answer("It is 99 degrees."), answer("It is 98 degrees.")]},
+    "not supported": {
+        "replies": [step("w", "weather", city="Paris"), answer("It is 99 degrees."), answer("It is 98 degrees.")],
+    },
     "unchecked": {"replies": [answer("It is 99 degrees.")], "verifier": False},
     "model failed": {"replies": [step("w", "weather", city="Paris"), ModelTimeout("The model gave no reply in time.")]},
     "text": {
-        "replies": ['Thought: look\nAction: weather\nAction Input: {"city": "Paris"}', "Thought: done\nAnswer: 12 degrees."],
+        "replies": [
+            'Thought: look\nAction: weather\nAction Input: {"city": "Paris"}',
+            "Thought: done\nAnswer: 12 degrees.",
+        ],
         "protocol": "text",
     },
     "native": {
         "replies": [
-            {"role": "assistant", "tool_calls": [{"id": "a", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Paris"}'}}]},
+            {"role": "assistant", "tool_calls": [{"id": "a", "type": "function", "function": WEATHER}]},
             {"role": "assistant", "content": "It is 12 degrees."},
         ],
         "protocol": "native",
     },
     "side by side": {
-        "replies": [
-            reply(json.dumps({"thought": "both", "calls": [{"name": "weather", "arguments": {"city": c}} for c in ("Paris", "Oslo")]})),
-            answer("12 degrees in both."),
-        ],
+        "replies": [reply(json.dumps({"thought": "both", "calls": BOTH})), answer("12 degrees in both.")],
         "question": "Weather in Paris and Oslo?",
     },
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -195,7 +202,9 @@ def test_the_run_is_rebuilt_as_it_was(tmp_path: Path) -> None:
 
     run = agent(tmp_path, GOOD).run(QUESTION)
     again = rebuild_run(Path(run.journal))
-    assert json.loads(json.dumps(replace(again, journal=run.journal).to_dict())) == json.loads(json.dumps(run.to_dict()))
+    assert json.loads(json.dumps(replace(again, journal=run.journal).to_dict())) == json.loads(
+        json.dumps(run.to_dict())
+    )
 
 
 def test_the_state_after_a_step(tmp_path: Path) -> None:
@@ -230,11 +239,15 @@ def test_a_fork_goes_its_own_way_and_knows_its_parent(tmp_path: Path) -> None:
 def test_a_fork_with_edits(tmp_path: Path) -> None:
     path = record(tmp_path)
     other = agent(tmp_path, [answer("It is 31 degrees in Paris; nothing was sent.")], verifier=False)
-    run = _finish(fork(path, 2, other, edits=['observation:1={"temperature": 31}', "question=How warm is Paris?"], live=False))
+    run = _finish(
+        fork(path, 2, other, edits=['observation:1={"temperature": 31}', "question=How warm is Paris?"], live=False)
+    )
     seen = run.steps[0].observations[0]
     assert run.question == "How warm is Paris?" and seen.data == {"temperature": 31}
     assert seen.repairs[-1].name == "edited" and "12" in seen.repairs[-1].before
-    said = _finish(fork(path, 1, agent(tmp_path, [], verifier=False), edits={"reply": '{"thought":"t","answer":"no"}'}, live=False))
+    said = _finish(
+        fork(path, 1, agent(tmp_path, [], verifier=False), edits={"reply": '{"thought":"t","answer":"no"}'}, live=False)
+    )
     assert said.answer == "no"
 
 
@@ -254,4 +267,3 @@ def _finish(stream: Any) -> Any:
 
     asyncio.run(run())
     return stream.run
-

@@ -64,7 +64,9 @@ def test_continued_changed_and_dropped_messages_are_told_apart() -> None:
     def asked(kept: int, *messages: dict[str, str]) -> ModelAsked:
         return ModelAsked(1, request=Request(messages=messages), kept=kept)
 
-    timeline = Timeline([RunStarted(), asked(0, message("s", "system"), message("question"), message("a", "assistant"))])
+    timeline = Timeline(
+        [RunStarted(), asked(0, message("s", "system"), message("question"), message("a", "assistant"))]
+    )
     grown = timeline.feed(asked(1, message("question\nmore"), message("other", "assistant")))[0].sent
     assert [(m.how, m.text) for m in grown] == [("continued", "more"), ("changed", "other")]
     assert grown[1].before == "a"
@@ -99,19 +101,30 @@ def test_a_name_that_is_also_a_word_is_marked_where_it_is_a_name() -> None:
     text = 'The weather: {"name": "weather", "arguments": {"n": 12}} 112'
     parts = mark_reply(text, Move(calls=(ToolCall("c", "weather", {"n": 12}),)))
     assert [(p.text, p.mark) for p in parts] == [
-        ('The weather: {"name": "', ""), ("weather", "name"), ('", "arguments": {"n": ', ""), ("12", "argument"), ("}} 112", ""),
-    ]  # fmt: skip
+        ('The weather: {"name": "', ""),
+        ("weather", "name"),
+        ('", "arguments": {"n": ', ""),
+        ("12", "argument"),
+        ("}} 112", ""),
+    ]
 
 
 @given(st.text(), st.text(), st.text(), st.dictionaries(st.text(), st.text() | st.integers() | st.lists(st.text())))
-def test_marked_parts_are_always_the_whole_reply(text: str, thought: str, name: str, arguments: dict[str, object]) -> None:
+def test_marked_parts_are_always_the_whole_reply(
+    text: str, thought: str, name: str, arguments: dict[str, object]
+) -> None:
     said = f"{text}{thought}{json.dumps(arguments)}{name}"
     parts = mark_reply(said, Move(thought=thought, calls=(ToolCall("c", name, arguments),)))
     assert "".join(p.text for p in parts) == said
 
 
 def test_faults_failures_refusals_and_verdicts_show(tmp_path: Path) -> None:
-    replies = [reply('{"calls": ['), step("p", "broken", city="Paris"), answer("9,999 people live there."), answer("8,888 people.")]
+    replies = [
+        reply('{"calls": ['),
+        step("p", "broken", city="Paris"),
+        answer("9,999 people live there."),
+        answer("8,888 people."),
+    ]
     timeline = Timeline(load(record(tmp_path, replies, question="How many people live in Paris?")))
     shown = kinds(timeline)
     assert "fault" in shown and shown.count("check") == 2
