@@ -73,7 +73,7 @@ def _layer(value: Schema, known: frozenset[str], is_open: bool) -> str | None:
         inner = scalars.parsed(inner) if isinstance(inner, str) else inner
         if not is_open or (known and known & cast("Schema", inner).keys()):
             return found[0]
-    if len(value) == 1 and known:
+    if len(value) == 1 and known and not is_open:
         name, inner = next(iter(value.items()))
         if type(name) is str and isinstance(inner, dict) and inner and cast("Schema", inner).keys() <= known:
             return name
