@@ -122,7 +122,9 @@ def xlsx_file() -> bytes:
 def epub_file() -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
-        archive.writestr("META-INF/container.xml", '<container><rootfiles><rootfile full-path="b/x.opf"/></rootfiles></container>')
+        archive.writestr(
+            "META-INF/container.xml", '<container><rootfiles><rootfile full-path="b/x.opf"/></rootfiles></container>'
+        )
         archive.writestr(
             "b/x.opf",
             '<package xmlns:dc="d"><metadata><dc:title>Book</dc:title></metadata><manifest><item id="1" href="one.xhtml"/>'
@@ -160,9 +162,11 @@ def zipped(members: dict[str, bytes]) -> bytes:
     return out.getvalue()
 
 
-LAUGHS = b'<!DOCTYPE l [<!ENTITY a0 "ha">' + b"".join(
-    b'<!ENTITY a%d "%s">' % (n, b"&a%d;" % (n - 1) * 10) for n in range(1, 10)
-) + b"]><l>&a9;</l>"
+LAUGHS = (
+    b'<!DOCTYPE l [<!ENTITY a0 "ha">'
+    + b"".join(b'<!ENTITY a%d "%s">' % (n, b"&a%d;" % (n - 1) * 10) for n in range(1, 10))
+    + b"]><l>&a9;</l>"
+)
 
 
 def test_a_zip_bomb_is_refused_with_its_size() -> None:

@@ -44,7 +44,9 @@ def manual(pages: int = 5, *, outline: bool = False, password: str = "") -> byte
         for place, line in enumerate(lines):
             pdf.drawString(72, 715 - 12 * place, line)
         pdf.drawString(72, 660, f"Another paragraph of page {page} stands here alone.")
-        for row, cells in enumerate([("Model", "Weight", "Price"), (f"A-{page}00", "3 kg", "EUR 20"), ("B-1", "4 kg", "EUR 9")]):
+        for row, cells in enumerate(
+            [("Model", "Weight", "Price"), (f"A-{page}00", "3 kg", "EUR 20"), ("B-1", "4 kg", "EUR 9")]
+        ):
             for column, cell in enumerate(cells):
                 pdf.drawString(72 + 130 * column, 620 - 12 * row, cell)
         pdf.showPage()
@@ -95,7 +97,9 @@ def test_every_page_is_accounted_for() -> None:
 
 def test_chinese_lines_meet_without_a_space() -> None:
     loaded = load_bytes(chinese(), "c.pdf")
-    assert loaded.text == "# 第一章 安装\n\n这台机器的过滤器需要每个月清洗一次，请先断开电源，然后打开盖子，取出过滤器。\n"
+    assert (
+        loaded.text == "# 第一章 安装\n\n这台机器的过滤器需要每个月清洗一次，请先断开电源，然后打开盖子，取出过滤器。\n"
+    )
 
 
 def test_an_encrypted_pdf_is_refused() -> None:

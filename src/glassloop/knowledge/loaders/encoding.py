@@ -49,7 +49,9 @@ def _utf16(sample: bytes) -> str | None:
         text = sample[: len(sample) // 2 * 2].decode(encoding, "replace")
         plain = sum(1 for c in text if c.isascii() and (c.isprintable() or c in "\t\r\n"))
         wide = [c for c in text if "\u4e00" <= c <= "\u9fff"]
-        marks = sum(1 for c in text if "\u3000" <= c <= "\u303f" or "\uff00" <= c <= "\uffef" or "\xa0" <= c <= "\u024f")
+        marks = sum(
+            1 for c in text if "\u3000" <= c <= "\u303f" or "\uff00" <= c <= "\uffef" or "\xa0" <= c <= "\u024f"
+        )
         # Two letters of plain text read as one rare Chinese character: only common ones count.
         common = sum(1 for c in wide if _level_one(c, "gb2312", 0xB0, 0xD7) or _level_one(c, "big5", 0xA4, 0xC6))
         if plain + common + marks > 0.9 * len(text):

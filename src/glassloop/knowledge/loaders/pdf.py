@@ -25,7 +25,9 @@ _NUMBERED = re.compile(
 )
 _ITEM = re.compile(r"(?:[-*•·▪●○‣■◆]|\d{1,3}[.)、]|[（(]\d{1,2}[）)])\s*\S")
 _ENDS = re.compile(r"[.!?。！？;；:：]['\"”’」』）)]*$")
-_STRAY = re.compile(f"(?<![章节節篇部回])(?<=[{CJK}，。、；：？！「」『』（）《》“”]) +(?=[{CJK}，。、；：？！「」『』（）《》“”])")
+_STRAY = re.compile(
+    f"(?<![章节節篇部回])(?<=[{CJK}，。、；：？！「」『』（）《》“”]) +(?=[{CJK}，。、；：？！「」『』（）《》“”])"
+)
 _WIDE_EDGE = re.compile(f"[{CJK}，。、；：？！「」『』（）《》“”]")
 _MOST_HEADING = 120
 _MARGIN_LINES = 3
