@@ -80,6 +80,22 @@ def test_hits_grow_inside_their_section_and_within_the_budget() -> None:
     assert all(len(hit.text) <= 64 for hit in base.search("valve", 5, budget=0))
 
 
+def test_headings_without_words_answer_nothing_unless_there_is_nothing_else() -> None:
+    base = KnowledgeBase(embedder=None)
+    base.add_text("# Valve\n\n## Colour\n\nThe valve is red.\n", "a")
+    assert [hit.headings for hit in base.search("valve")] == [("Valve", "Colour")]
+    base.add_text("# Quarterly revenue\n", "b")
+    assert base.search("quarterly revenue")[0].source == "b"
+
+
+def test_a_document_can_be_read_back(base: KnowledgeBase) -> None:
+    assert base.text("pump.md") == PUMP
+    assert base.text("nobody") == ""
+    overlapping = KnowledgeBase(embedder=None, size=64, overlap=20)
+    overlapping.add_text(PUMP, "p")
+    assert overlapping.text("p") == PUMP
+
+
 def test_filters(base: KnowledgeBase) -> None:
     assert {p.source for p in base.search("reset 复位", where={"source": "kettle.md"})} == {"kettle.md"}
     assert {p.source for p in base.search("reset 复位", where={"product": ["P", "Q"]})} == {"pump.md"}

@@ -363,6 +363,25 @@ class KnowledgeBase:
         """What is in the base, by source."""
         return [record for _, record in sorted(self._store.documents().items())]
 
+    def passages(self, source: str) -> list[Passage]:
+        """All passages of a document, in its order."""
+        from .ids import DOCUMENT_SHIFT
+
+        record = self._store.documents().get(source)
+        if record is None:
+            return []
+        first = record.number << DOCUMENT_SHIFT
+        return self._store.between(first, first + (1 << DOCUMENT_SHIFT))
+
+    def text(self, source: str) -> str:
+        """A document's whole text, as its offsets count it; empty if it is not there."""
+        parts: list[str] = []
+        end = 0
+        for passage in self.passages(source):
+            parts.append(passage.text[end - passage.start :])
+            end = passage.end
+        return "".join(parts)
+
     def status(self) -> Status:
         """The base in numbers, for people."""
         documents = self._store.documents().values()

@@ -45,6 +45,10 @@ class _Shelf:
             for passage_id in wanted:
                 self._passages[passage_id] = found.get(passage_id)
 
+    def seen(self, passage_id: int) -> Passage | None:
+        """A passage if it has been fetched already."""
+        return self._passages.get(passage_id)
+
     def length(self, passage_id: int) -> int:
         passage = self[passage_id]
         return passage.end - passage.start if passage else 0
@@ -73,6 +77,8 @@ def grown(
     """
     shelf = _Shelf(fetch)
     shelf.ahead(order[: 2 * k])
+    answering = [i for i in order if (passage := shelf.seen(i)) is None or not passage.only_heading]
+    order = answering or order
     if budget is not None:
         shelf.ahead([near for passage_id in order[:k] for near in range(passage_id - 2, passage_id + 3)])
     allowed = shares(budget, k) if budget else [0] * k
@@ -85,7 +91,7 @@ def grown(
         if len(hits) == k:
             break
         passage = shelf[passage_id]
-        if passage is None or passage_id in covered:
+        if passage is None or passage_id in covered or (passage.only_heading and answering):
             continue
         own = passage.end - passage.start
         if budget is not None and hits and used + own > budget:

@@ -44,6 +44,11 @@ class Passage:
         return ", ".join(parts)
 
     @property
+    def only_heading(self) -> bool:
+        """Whether it is a heading without words below it: it answers nothing, the sections below it do."""
+        return bool(self.headings) and self.text.strip().strip("#=- \r\n") == self.headings[-1]
+
+    @property
     def indexed_text(self) -> str:
         """What is embedded and searched: the heading path above the words, where it is not in them already."""
         body = self.text.strip()

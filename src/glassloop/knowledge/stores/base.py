@@ -125,6 +125,10 @@ class Store(Protocol):
         """The passages with these ids; ids that nobody has are left out."""
         ...
 
+    def between(self, first: int, end: int) -> list[Passage]:
+        """The passages with ids from `first` up to, not including, `end`, in their order."""
+        ...
+
     def version(self) -> str:
         """Changes whenever anything else does, also by another process: caches live as long as it stays."""
         ...

@@ -175,6 +175,12 @@ class MemoryStore:
                 found[passage_id] = replace(passage, metadata=metadata) if metadata else passage
         return found
 
+    def between(self, first: int, end: int) -> list[Passage]:
+        """The passages with ids in a range, in their order."""
+        ids = self._current().ids
+        start, stop = np.searchsorted(ids, [first, end]).tolist()
+        return list(self.fetch(ids[start:stop].tolist()).values())
+
     # -- writing ------------------------------------------------------------
 
     def put_settings(self, settings: Mapping[str, Any]) -> None:

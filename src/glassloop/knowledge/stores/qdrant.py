@@ -214,6 +214,15 @@ class QdrantStore:
                 )
         return {passage: found[passage] for passage in ids if passage in found}
 
+    def between(self, first: int, end: int) -> list[Passage]:
+        """The passages with ids in a range, in their order."""
+        only = self._models.Filter(must=[self._document_in([document_of(first)])])
+        ids = sorted(int(point.id) for point in self._scroll(self._words, only, payload=False))
+        found: dict[int, Passage] = {}
+        for part in _parts([passage for passage in ids if first <= passage < end]):
+            found.update(self.fetch(part))
+        return list(found.values())
+
     def version(self) -> str:
         """Changes whenever anything else does."""
         return str(self._meta().get("version", ""))
