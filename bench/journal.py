@@ -9,7 +9,6 @@ cost of an event without fsync, keys hidden              < 0.3 ms
 from __future__ import annotations
 
 import json
-import os
 import statistics
 import subprocess
 import sys
@@ -115,7 +114,7 @@ def replaying(folder: Path) -> None:
 
 
 def recording(folder: Path) -> None:
-    events = [e for e in load(folder / "ten" / next(iter(os.listdir(folder / "ten")))) if e.type != "run_ended"]
+    events = [e for e in load(next((folder / "ten").iterdir())) if e.type != "run_ended"]
     path = folder / "cost.jsonl"
     recorder = JournalRecorder(path)
     recorder.record(events[0])

@@ -31,7 +31,7 @@ def command(run: str, as_json: bool, directory: Path | None, **options: Any) -> 
     ended = fold(events).ended
     if ended is not None and ended.stop not in PAUSES:
         raise JournalError(f"The run {path.stem} has ended ({ended.stop}): see it with glassloop show {path.stem}.")
-    masked = masked_calls(events)
+    masked = masked_calls(path)
     if masked:
         raise JournalError(
             f"The call of {masked[0]} that comes next has values that were masked in the journal, so it cannot be run "

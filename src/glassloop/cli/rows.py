@@ -12,7 +12,7 @@ from rich.rule import Rule
 from rich.text import Text
 
 from ..journal.compare import around
-from ..journal.timeline import Row, StepView, Timeline, change_text, source_text
+from ..journal.timeline import Row, StepView, Timeline, change_text, listed, source_text
 
 _WIDTH = 9
 _MOST = 1200
@@ -115,7 +115,7 @@ class RowPrinter:
         for key in ("constraint", "no_longer_offered", "offered_again", "purpose"):
             value = row.facts.get(key)
             if value:
-                notes.append(f"{key.replace('_', ' ')}: {', '.join(value) if isinstance(value, list) else value}")
+                notes.append(f"{key.replace('_', ' ')}: {listed(value)}")
         if notes:
             self._line("sent", Text(" · ".join(notes), style="dim"))
         for message in row.sent:

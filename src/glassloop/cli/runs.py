@@ -15,7 +15,7 @@ _AGO = re.compile(r"(\d+)([smhdw])")
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
 
-class When(click.ParamType):
+class When(click.ParamType):  # pyright: ignore[reportMissingTypeArgument]: generic since click 8.4 only
     """A date, a date with a time, or a while ago: `2026-11-30`, `2026-11-30T14:00`, `3d`, `today`."""
 
     name = "when"

@@ -148,4 +148,4 @@ def what_differs(before: Mapping[str, Any] | None, after: Mapping[str, Any] | No
     if before.get("type") != after.get("type"):
         old, new = (WHAT.get(x.get("type", ""), "?") for x in (before, after))
         return f"{new} comes where {old} was"
-    return WHAT.get(before["type"], before["type"])
+    return WHAT.get(str(before["type"]), "an event")

@@ -12,6 +12,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ..errors import JournalError
+from ..events import Event, RunStarted
 from ..types import Capabilities, Declaration
 
 if TYPE_CHECKING:
@@ -79,6 +80,11 @@ def tool_from(record: Mapping[str, Any]) -> Tool:
             options[key] = tuple(options[key])
     declaration = Declaration.from_dict(record)
     return Tool(declaration, _refuse, original_name=declaration.name, **options)
+
+
+def knows_tools(start: Event) -> bool:
+    """Whether a run's beginning holds the options of its tools; journals written without settings do not."""
+    return isinstance(start, RunStarted) and "verifier" in start.settings
 
 
 def _refuse(**arguments: Any) -> Any:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import JournalError
 from ..events import CallFinished, Event, ModelAsked, ModelReplied, RunEnded, RunStarted
@@ -20,7 +20,7 @@ from ..types import Repair, Reply
 from .conditions import tool_record
 from .rebuild import fold, load, until
 from .record import JournalRecorder, new_run_id
-from .redact import is_masked
+from .redact import MARK, is_masked
 
 if TYPE_CHECKING:
     from ..agent import Agent, RunStream
@@ -96,14 +96,20 @@ def write_beginning(events: Sequence[Event], path: Path, now: float | None = Non
     recorder.close()
 
 
-def masked_calls(events: Sequence[Event]) -> list[str]:
+def masked_calls(path: Path) -> list[str]:
     """Return the tools of unfinished calls whose arguments were masked when written: they must not run so."""
-    return [call.name for call in fold(events).pending if is_masked(call.arguments)]
+    masked: set[str] = set()
+    for line in path.read_bytes().split(b"\n"):
+        if MARK.encode() in line and line.endswith(b"}"):
+            data: dict[str, Any] = json.loads(line)
+            calls = [*data.get("move", {}).get("calls", ()), data.get("call", {})] if data.get(MARK) else []
+            masked.update(call["id"] for call in calls if call and is_masked(call.get("arguments")))
+    return [call.name for call in fold(load(path)).pending if call.id in masked]
 
 
 def _pairs(edits: Mapping[str, str] | Iterable[str]) -> Iterable[tuple[str, str]]:
     if isinstance(edits, Mapping):
-        return list(edits.items())
+        return list(cast("Mapping[str, str]", edits).items())
     out: list[tuple[str, str]] = []
     for edit in edits:
         where, equals, text = edit.partition("=")
@@ -146,6 +152,7 @@ def _observed(text: str) -> tuple[str, Any]:
         value: Any = json.loads(text)
     except ValueError:
         value = text
-    if isinstance(value, dict) and value.get("status") in ("ok", "error"):
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":")), value.get("data", value.get("reason"))
-    return json.dumps({"status": "ok", "data": value}, ensure_ascii=False, separators=(",", ":")), value
+    shape = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    if shape.get("status") in ("ok", "error"):
+        return json.dumps(shape, ensure_ascii=False, separators=(",", ":")), shape.get("data", shape.get("reason"))
+    return json.dumps({"status": "ok", "data": value}, ensure_ascii=False, separators=(",", ":")), cast("Any", value)

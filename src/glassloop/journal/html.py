@@ -9,13 +9,13 @@ from __future__ import annotations
 import html
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib import resources
-from typing import Any, cast
+from typing import Any
 
 from .compare import around
 from .prompt_change import Sent
-from .timeline import Row, StepView, Timeline, change_text, source_text
+from .timeline import Row, StepView, Timeline, change_text, listed, source_text
 
 _FOLDED = 600
 """Characters above which a text is folded."""
@@ -34,7 +34,7 @@ def esc(value: Any) -> str:
 
 def asset(name: str) -> str:
     """Return one of the viewer's own files."""
-    return resources.files(__package__).joinpath("viewer", name).read_text("utf-8")
+    return (resources.files("glassloop.journal") / "viewer" / name).read_text("utf-8")
 
 
 def page(title: str, body: str, *, head: str) -> str:
@@ -63,7 +63,8 @@ def export(timeline: Timeline) -> str:
 def run_body(timeline: Timeline, links: bool = False) -> str:
     """Return everything about one run: its head, its steps, its end."""
     steps = "\n".join(step_html(step) for step in timeline.steps)
-    return f'{head_html(timeline, links)}\n{opening_html(timeline)}\n<div id="steps">\n{steps}\n</div>\n{end_html(timeline)}'
+    head = f"{head_html(timeline, links)}\n{opening_html(timeline)}"
+    return f'{head}\n<div id="steps">\n{steps}\n</div>\n{end_html(timeline)}'
 
 
 def head_html(timeline: Timeline, links: bool = False) -> str:
@@ -171,8 +172,7 @@ def _sent_body(row: Row) -> str:
         facts.append(f"{kept} message{'s' if kept != 1 else ''} as before")
     for key in ("constraint", "no_longer_offered", "offered_again", "purpose"):
         if row.facts.get(key):
-            value = row.facts[key]
-            shown = ", ".join(cast("list[str]", value)) if isinstance(value, list) else value
+            shown = listed(row.facts[key])
             facts.append(f"{key.replace('_', ' ')}: {shown}")
     first = f'<p class="quiet">{esc(" · ".join(facts))}</p>' if facts else ""
     return first + "".join(_message(m) for m in row.sent)
@@ -263,13 +263,17 @@ def _compacted_body(row: Row) -> str:
     return f"about {row.before:,} → {row.after:,} tokens ({esc(row.title)})" + _fold("what is left", row.text, most=0)
 
 
-_BODIES = {
+def _wanted_body(row: Row) -> str:
+    return f'<code class="call">{esc(row.text)}</code>'
+
+
+_BODIES: dict[str, Callable[[Row], str]] = {
     "sent": _sent_body,
     "reply": _reply_body,
     "repair": _repair_body,
     "call": _call_body,
     "asked": _call_body,
-    "wanted": lambda row: f'<code class="call">{esc(row.text)}</code>',
+    "wanted": _wanted_body,
     "observation": _observation_body,
     "check": _check_body,
     "decision": _decision_body,

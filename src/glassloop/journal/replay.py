@@ -18,7 +18,7 @@ from ..events import ApprovalGiven, Event, MoveRead, Noted, RunEnded, RunStarted
 from ..state import State
 from ..types import Record
 from .compare import Change, changes, event_data, what_differs
-from .conditions import capabilities_from, tool_from
+from .conditions import capabilities_from, knows_tools, tool_from
 from .rebuild import PAUSES, Source, load
 from .record import RUNS
 from .redact import Redactor, is_masked
@@ -115,7 +115,8 @@ async def areplay(
     begun = time.perf_counter()
     events = load(source, directory)
     tape = Tape(events)
-    player = Player(tape, agent or agent_from(events, tools))
+    known = agent is not None or tools is not None or knows_tools(events[0])
+    player = Player(tape, agent or agent_from(events, tools), cleaning=known)
     await player.play()
     return Replay(
         player.state.run_id, len(events), tape.position, player.difference, player.resumed, time.perf_counter() - begun
@@ -161,10 +162,12 @@ class Player:
     Args:
         tape: The recorded run.
         agent: Whose gears are tried.
+        cleaning: Whether results are cleaned again, with the options of the agent's tools.
     """
 
-    def __init__(self, tape: Tape, agent: Agent) -> None:
+    def __init__(self, tape: Tape, agent: Agent, *, cleaning: bool = True) -> None:
         self.tape = tape
+        self._cleaning = cleaning
         self.state = State()
         self.difference: Difference | None = None
         self.resumed = 0
@@ -179,7 +182,13 @@ class Player:
         gears.limits = replace(gears.limits, clock=self.tape.clock)  # type: ignore[type-var]
         gears.model = TapeModel(self.tape, start.model, gears.model.capabilities, gears.retried)
         executor: Any = gears.executor
-        gears.executor = tape_executor(self.tape, list(executor.tools.values()), executor.words, executor.provenance)
+        gears.executor = tape_executor(
+            self.tape,
+            list(executor.tools.values()),
+            executor.words,
+            provenance=executor.provenance,
+            cleaning=self._cleaning,
+        )
         return gears
 
     async def play(self) -> None:
@@ -196,7 +205,7 @@ class Player:
             before = self.tape.position
             found = await self._play_until_pause()
             if self.tape.position == before:
-                if self.tape.next is not None:
+                if not self.tape.over:
                     self.difference = open_question or found or self._differs(None)
                 return
             self.resumed += open_question is not None

@@ -47,8 +47,13 @@ class Tape:
 
     @property
     def next(self) -> Event | None:
-        """The event that was recorded next; notes, which come from outside the loop, are passed over by `skip`."""
+        """The event that was recorded next."""
         return self.events[self.position] if self.position < len(self.events) else None
+
+    @property
+    def over(self) -> bool:
+        """Whether everything that was recorded has been played."""
+        return self.next is None
 
     def clock(self) -> float:
         """Unix time at which the next event was recorded: deadlines fall where they fell."""
@@ -118,8 +123,16 @@ class TapePermission:
         return TapeDecision(None)
 
 
-def tape_executor(tape: Tape, tools: Sequence[Any], words: Any, provenance: bool) -> Any:
-    """Make the executor of a replay: every check is today's, but no tool is entered."""
+def tape_executor(tape: Tape, tools: Sequence[Any], words: Any, *, provenance: bool, cleaning: bool) -> Any:
+    """Make the executor of a replay: every check is today's, but no tool is entered.
+
+    Args:
+        tape: The recorded run.
+        tools: The tools, as they are declared today or as they were recorded.
+        words: The executor's texts.
+        provenance: Whether arguments must come from somewhere.
+        cleaning: Whether results are cleaned again; only if it is known how these tools want it.
+    """
     from ..tools.executor import ToolExecutor
 
     class TapeExecutor(ToolExecutor):
@@ -127,7 +140,7 @@ def tape_executor(tape: Tape, tools: Sequence[Any], words: Any, provenance: bool
             seen = tape.outcome(item.call.id)
             if seen is None:
                 return self._observe(item, "unknown", "", None)
-            return as_today(seen, item)
+            return as_today(seen, item, cleaning=cleaning)
 
     async def preview(*values: Any, **arguments: Any) -> str:
         asked = tape.next
@@ -144,14 +157,14 @@ def tape_executor(tape: Tape, tools: Sequence[Any], words: Any, provenance: bool
     )
 
 
-def as_today(seen: Observation, item: Prepared) -> Observation:
+def as_today(seen: Observation, item: Prepared, *, cleaning: bool = True) -> Observation:
     """Return a recorded result as the executor hands it on today: its own call, casts and sources around it."""
     from ..tools import observation as shapes
 
     tool = item.tool
     assert tool is not None
     content = seen.content
-    if seen.status == "ok" and tool.limit and not seen.cached:
+    if seen.status == "ok" and cleaning and not seen.cached:
         content = shapes.clean(seen.data, tool.limit, keep=tool.keep, drop=tool.drop)
     own = len(item.repairs)
     rest = seen.repairs[own:] if seen.repairs[:own] == item.repairs else ()

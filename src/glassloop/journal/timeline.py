@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 from ..events import (
     AnswerChecked,
@@ -234,12 +234,17 @@ class Timeline:
 
     def _approval_asked(self, e: ApprovalAsked) -> list[Row]:
         self._traced.add(e.call.id)
-        facts = {"id": e.call.id, "risk": e.risk, "preview": e.preview, "unknown": e.unknown, "hash": e.hash}
-        facts["sources"] = [s.to_dict() for s in e.sources]
+        facts: dict[str, Any] = {
+            "id": e.call.id,
+            "risk": e.risk,
+            "preview": e.preview,
+            "unknown": e.unknown,
+            "hash": e.hash,
+            "sources": [s.to_dict() for s in e.sources],
+        }
         facts = {k: v for k, v in facts.items() if v}
-        return [
-            Row("asked", title=e.call.name, text=call_text(e.call), level="warn", after=e.call.arguments, facts=facts)
-        ]
+        text = call_text(e.call)
+        return [Row("asked", title=e.call.name, text=text, level="warn", after=e.call.arguments, facts=facts)]
 
     def _approval_given(self, e: ApprovalGiven) -> list[Row]:
         level = "good" if e.allowed else "bad"
@@ -324,6 +329,11 @@ def change_text(row: Row) -> tuple[str, str]:
     if isinstance(row.before, str) and isinstance(row.after, str):
         return row.before, row.after
     return _json(row.before), _json(row.after)
+
+
+def listed(value: Any) -> str:
+    """Return a fact as a text; several names with commas between."""
+    return ", ".join(map(str, cast("list[Any]", value))) if isinstance(value, list) else str(value)
 
 
 def _json(value: Any) -> str:

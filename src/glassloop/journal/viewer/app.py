@@ -93,7 +93,9 @@ class Pages:
         state = '<span class="live" id="state" role="status">in progress</span>' if going else ""
         links = f'<a href="/runs/{esc(path.stem)}/export" download="{esc(path.stem)}.html">Save as one file</a>'
         title = follower.timeline.start.question[:80] if follower.timeline.start else path.stem
-        return HTMLResponse(framed(title, run_body(follower.timeline, links=True), more=f"{links} {state}", attributes=live))
+        return HTMLResponse(
+            framed(title, run_body(follower.timeline, links=True), more=f"{links} {state}", attributes=live)
+        )
 
     async def live(self, request: Request) -> Response:
         """What happens in a run, as server-sent events."""
@@ -160,7 +162,9 @@ def _changes(changes: tuple[Change, ...]) -> str:
     items: list[str] = []
     for change in changes:
         path, before, after = change.lines()
-        items.append(f"<div><b>{esc(path)}</b><pre><del>{esc(before[4:])}</del>\n<ins>{esc(after[4:])}</ins></pre></div>")
+        items.append(
+            f"<div><b>{esc(path)}</b><pre><del>{esc(before[4:])}</del>\n<ins>{esc(after[4:])}</ins></pre></div>"
+        )
     return "".join(items)
 
 
