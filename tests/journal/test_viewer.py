@@ -122,12 +122,16 @@ def test_pages_of_other_sites_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("run", ["..%2F..%2Fetc%2Fpasswd", "%2Fetc%2Fpasswd", "x.jsonl", "..", "*"])
 def test_no_path_leads_out_of_the_directory(run: str, tmp_path: Path) -> None:
-    (tmp_path / "x.jsonl").write_text("secret outside")
+    outside = tmp_path / "x.jsonl"
+    outside.write_text("secret outside")
     inside = tmp_path / "runs"
     record(inside)
     with client(inside) as browser:
         page = browser.get(f"/runs/{run}")
+        other = browser.get("/diff", params={"a": str(outside), "b": str(outside)})
+        nothing = browser.get("/diff")
     assert page.status_code in (404, 200) and "secret" not in page.text
+    assert other.status_code == nothing.status_code == 404
 
 
 def test_the_list_filters_and_pages(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def command(run: str | None, every: bool, step: int | None, as_json: bool, direc
     where = directory or RUNS
     if run is not None and Path(run).is_dir():
         where, every = Path(run), True
-    if every == (step is not None) and every:
+    if every and step is not None:
         raise click.UsageError("--all replays, --from forks: give one of them.")
     if not every and run is None:
         raise click.UsageError("Which run? Give its id, `last`, or --all.")

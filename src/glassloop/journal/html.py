@@ -167,7 +167,8 @@ def _plain_body(row: Row) -> str:
 
 
 def _sent_body(row: Row) -> str:
-    kept, facts = row.facts.get("kept", 0), []
+    kept = row.facts.get("kept", 0)
+    facts: list[str] = []
     if kept:
         facts.append(f"{kept} message{'s' if kept != 1 else ''} as before")
     for key in ("constraint", "no_longer_offered", "offered_again", "purpose"):

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from ...errors import GlassloopError
+from ...errors import GlassloopError, JournalError
 from ..compare import Change
 from ..diff import diff
 from ..html import asset, esc, export, page, run_body, side_by_side
@@ -108,7 +108,7 @@ class Pages:
 
     async def diff(self, request: Request) -> Response:
         """Two runs side by side."""
-        paths = [find_run(request.query_params.get(key, ""), self.directory) for key in ("a", "b")]
+        paths = [self._named(request.query_params.get(key, "")) for key in ("a", "b")]
         events = [load(path) for path in paths]
         found = diff(*events)
         where = f"They part in step {found.step}: {found.what}. " if found.what else ""
@@ -132,9 +132,13 @@ class Pages:
         )
 
     def _path(self, request: Request) -> Path:
+        return self._named(request.path_params["run"])
+
+    def _named(self, run: str) -> Path:
         """Return a run's journal; only ids of this directory, never a path."""
-        run = request.path_params["run"]
-        return find_run(run.removesuffix(".jsonl"), self.directory)
+        if run.endswith(".jsonl") or not run.strip():
+            raise JournalError(f"{run!r} is no run's id: see the list.")
+        return find_run(run, self.directory)
 
 
 def wanted(request: Request) -> Filter:

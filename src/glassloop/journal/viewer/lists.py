@@ -68,7 +68,8 @@ def _row(entry: RunEntry) -> str:
         f'<td class="question"><a href="/runs/{esc(entry.id)}">{esc(question)}</a>'
         f'<span class="said">{esc(" ".join(entry.answer.split()))}</span></td>'
         f'<td class="stop"><span class="badge {level}"><span{live}></span>{esc(stop)}</span></td>'
-        f'<td class="model quiet">{esc(entry.model)}</td><td class="num">{entry.steps}</td>'
-        f'<td class="num">{entry.tokens:,}</td><td class="num">{entry.seconds:.1f}</td>'
+        f'<td class="model quiet">{esc(entry.model)}</td><td class="num" data-unit="steps">{entry.steps}</td>'
+        f'<td class="num" data-unit="tokens">{entry.tokens:,}</td>'
+        f'<td class="num" data-unit="s">{entry.seconds:.1f}</td>'
         f'<td class="when quiet">{when}</td></tr>'
     )
