@@ -65,7 +65,9 @@ class StoreConformance:
         assert store.count() == len(expected)
         assert store.between(min(ids), max(ids) + 1)[0] == expected[0]
         first = store.documents()["kettle"].number << 40
-        assert store.between(first, first + (1 << 40)) == chunk(KETTLE, source="kettle", size=120, metadata={"product": "K"})
+        assert store.between(first, first + (1 << 40)) == chunk(
+            KETTLE, source="kettle", size=120, metadata={"product": "K"}
+        )
         assert store.documents()["pump"].passages + store.documents()["kettle"].passages == len(expected)
 
     def test_neighbours_in_a_section_have_neighbouring_ids(self, store: Store) -> None:

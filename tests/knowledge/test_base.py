@@ -148,7 +148,10 @@ def test_a_base_is_kept_and_opened_again(tmp_path: Path) -> None:
 def test_changes_of_another_process_are_seen(tmp_path: Path) -> None:
     reader = KnowledgeBase.open(tmp_path, embedder=None)
     assert reader.search("valve") == []
-    code = "import sys; from glassloop.knowledge import KnowledgeBase; KnowledgeBase.open(sys.argv[1], embedder=None).add_text('The valve.', 'v')"
+    code = (
+        "import sys; from glassloop.knowledge import KnowledgeBase\n"
+        "KnowledgeBase.open(sys.argv[1], embedder=None).add_text('The valve.', 'v')"
+    )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
     assert [hit.source for hit in reader.search("valve")] == ["v"]
 

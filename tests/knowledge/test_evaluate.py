@@ -64,7 +64,9 @@ def test_recipes_side_by_side() -> None:
 def test_question_files(tmp_path: Path) -> None:
     file = tmp_path / "q.jsonl"
     file.write_text(
-        json.dumps({"question": "q1", "doc": "d", "spans": [[1, 2]]}) + "\n\n" + json.dumps({"question": "q2", "answer": "a"})
+        json.dumps({"question": "q1", "doc": "d", "spans": [[1, 2]]})
+        + "\n\n"
+        + json.dumps({"question": "q2", "answer": "a"})
     )
     assert load_questions(file) == [Question("q1", "d", ((1, 2),)), Question("q2", answer="a")]
 

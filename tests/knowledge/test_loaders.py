@@ -127,7 +127,8 @@ def epub_file() -> bytes:
         )
         archive.writestr(
             "b/x.opf",
-            '<package xmlns:dc="d"><metadata><dc:title>Book</dc:title></metadata><manifest><item id="1" href="one.xhtml"/>'
+            '<package xmlns:dc="d"><metadata><dc:title>Book</dc:title></metadata><manifest>'
+            '<item id="1" href="one.xhtml"/>'
             '<item id="2" href="two%20x.xhtml"/></manifest><spine><itemref idref="2"/><itemref idref="1"/>'
             '<itemref idref="9"/></spine></package>',
         )

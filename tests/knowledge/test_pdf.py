@@ -77,8 +77,8 @@ def test_a_manual_becomes_clean_markdown(outline: bool) -> None:
     heading = "## Safety" if not outline else "Safety"
     assert first.strip() == (
         f"# 1 Device number 1\n\n{heading}\n\n"
-        "The device 1 has a reset button which stands at the back of the example shown above. It has to be held for ten "
-        "seconds until the lamp blinks and the motor stops.\n\n"
+        "The device 1 has a reset button which stands at the back of the example shown above. It has to be held "
+        "for ten seconds until the lamp blinks and the motor stops.\n\n"
         "Another paragraph of page 1 stands here alone.\n\n"
         "| Model | Weight | Price |\n| A-100 | 3 kg | EUR 20 |\n| B-1 | 4 kg | EUR 9 |"
     )

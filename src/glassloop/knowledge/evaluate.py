@@ -76,7 +76,7 @@ def load_questions(path: str | Path) -> list[Question]:
             )
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise KnowledgeError(
-                f'Line {number} of {path} is no question: write {{"question": "…", "answer": "…"}}, or "doc" and "spans".'
+                f'Line {number} of {path} is no question: write {{"question": "…", "answer": "…"}}.'
             ) from error
         if not question.answer and not (question.source and question.spans):
             raise KnowledgeError(f'Line {number} of {path} names no answer: add "answer", or "doc" and "spans".')
@@ -170,7 +170,7 @@ def compare(
     vector_cache: Path | None = None,
     progress: OnProgress | None = None,
 ) -> list[Score]:
-    """The same questions by several recipes; each cuts and indexes the documents anew, vectors are shared by content."""
+    """The same questions by several recipes; each cuts the documents anew, vectors are shared by content."""
     from .base import KnowledgeBase
 
     documents = list(documents)

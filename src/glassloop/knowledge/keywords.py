@@ -90,7 +90,7 @@ class KeywordIndex:
         if not len(terms) or not len(self._terms):
             return scores
         terms, times = counted(terms)
-        at = np.searchsorted(self._terms, terms)
+        at: Array = np.searchsorted(self._terms, terms)
         at[at == len(self._terms)] = 0
         known = self._terms[at] == terms
         if self._weights is None:

@@ -33,6 +33,7 @@ class Request:
     mode: Mode = "hybrid"
     where: tuple[tuple[str, Any], ...] = ()
     min_score: float = 0.0
+    min_confidence: float = 0.0
     budget: int | None = None
     """Characters all hits may have together; 0 lets no hit grow; `None` stands for 460 a hit."""
     fusion: Fusion = "minmax"
@@ -80,8 +81,10 @@ class Searcher:
         scores = lean_on_neighbours(scores)
         order = ranked(scores)
         confidence = self._confidence(request.query, order, meaning)
+        if confidence < request.min_confidence:
+            return []
         if request.reranked and self._reranker is not None:
-            scores, confidence = self._rerank(request.query, order, confidence)
+            scores = self._rerank(request.query, order)
             order = ranked(scores)
         highest = scores[order[0]]
         scale = confidence / highest if highest > 0 else 0.0
@@ -104,10 +107,13 @@ class Searcher:
         if not meaning:
             return covered
         low, high = self._calibration
-        near = min(1.0, max(0.0, (max(meaning.values()) - low) / (high - low)))
-        return 0.5 * near + 0.5 * covered
+        nearest = max(meaning.values())
+        if all(asked.foreign_to(passage.text) for passage in passages.values()):
+            # Words cannot meet across languages, and cosines are lower there.
+            return 0.8 * _share(nearest, low - (high - low) / 3, high)
+        return 0.5 * _share(nearest, low, high) + 0.5 * covered
 
-    def _rerank(self, query: str, order: Sequence[int], confidence: float) -> tuple[Scores, float]:
+    def _rerank(self, query: str, order: Sequence[int]) -> Scores:
         assert self._reranker is not None
         passages = self._store.fetch(order[:_RERANKED])
         ids = [passage for passage in order[:_RERANKED] if passage in passages]
@@ -115,4 +121,9 @@ class Searcher:
         low = min(judged)
         span = max(judged) - low or 1.0
         # Scores of rerankers have any range; their order is what counts, confidence stays with the search.
-        return {i: 0.1 + 0.9 * (score - low) / span for i, score in zip(ids, judged, strict=True)}, confidence
+        return {i: 0.1 + 0.9 * (score - low) / span for i, score in zip(ids, judged, strict=True)}
+
+
+def _share(value: float, low: float, high: float) -> float:
+    """Where a value stands between two others, 0 to 1."""
+    return min(1.0, max(0.0, (value - low) / (high - low)))

@@ -141,6 +141,11 @@ class Asked:
         self._weights = {term: _SINGLE_WEIGHT if term < 1 << 21 else 1.0 for term in set(query_terms(query).tolist())}
         self._total = sum(self._weights.values())
 
+    def foreign_to(self, text: str) -> bool:
+        """Whether the query is in Chinese and the text is not, or the other way round."""
+        wide_query = sum(1 for term in self._weights if not term & _WORD_BIT) * 2 > len(self._weights)
+        return wide_query != (len(_WIDE_LETTER.findall(text)) * 4 > len(text))
+
     def coverage(self, text: str) -> float:
         """The share of the words that a text has, 0 to 1."""
         if not self._total:
@@ -150,3 +155,4 @@ class Asked:
 
 
 _SINGLE_WEIGHT = 0.3
+_WIDE_LETTER = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")

@@ -10,7 +10,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 from ...errors import KnowledgeError
 from ..load import Loaded
@@ -77,7 +77,7 @@ def load_json(data: bytes, name: str) -> Loaded:
         value = json.loads(decode(data))
     except (ValueError, RecursionError) as error:
         raise KnowledgeError(f"is no JSON ({error})") from error
-    records = value if isinstance(value, list) else [value]
+    records = cast("list[Any]", value) if isinstance(value, list) else [value]
     return Loaded("\n".join(_record(record) for record in records), "markdown", title=name)
 
 
@@ -101,12 +101,13 @@ def _record(value: Any) -> str:
     """A record as lines; its title, if it has one, as a heading."""
     if not isinstance(value, dict):
         return "".join(line + "\n" for line in _lines(value, ""))
-    lowered = {str(key).lower(): key for key in value}
+    record = cast("dict[str, Any]", value)
+    lowered = {key.lower(): key for key in record}
     key = next((lowered[title] for title in _TITLES if title in lowered), None)
     head = ""
-    if key is not None and isinstance(value[key], (str, int, float)) and str(value[key]).strip():
-        head = f"## {' '.join(str(value[key]).split())}\n\n"
-    rest = {name: item for name, item in value.items() if not head or name != key}
+    if key is not None and isinstance(record[key], (str, int, float)) and str(record[key]).strip():
+        head = f"## {' '.join(str(record[key]).split())}\n\n"
+    rest = {name: item for name, item in record.items() if not head or name != key}
     return head + "".join(line + "\n" for line in _lines(rest, ""))
 
 
@@ -115,16 +116,18 @@ def _lines(value: Any, path: str) -> Iterator[str]:
     stack: list[tuple[str, Any]] = [(path, value)]
     while stack:
         where, item = stack.pop()
-        if isinstance(item, (dict, list)) and where.count(".") < _MOST_DEPTH:
-            pairs = item.items() if isinstance(item, dict) else ((None, element) for element in item)
-            flat = isinstance(item, list) and all(not isinstance(element, (dict, list)) for element in item)
-            if flat:
-                yield _leaf(where, ", ".join(map(_word, item)))
-                continue
-            children = [(f"{where}.{key}" if where and key is not None else str(key or where), v) for key, v in pairs]
-            stack.extend(reversed(children))
+        deep = where.count(".") >= _MOST_DEPTH
+        if isinstance(item, dict) and not deep:
+            entries = cast("dict[str, Any]", item).items()
+            stack.extend(reversed([(f"{where}.{key}" if where else key, child) for key, child in entries]))
+        elif isinstance(item, list) and not deep:
+            children = cast("list[Any]", item)
+            if any(isinstance(child, (dict, list)) for child in children):
+                stack.extend((where, child) for child in reversed(children))
+            else:
+                yield _leaf(where, ", ".join(map(_word, children)))
         else:
-            yield _leaf(where, _word(item) if not isinstance(item, (dict, list)) else json.dumps(item)[:2000])
+            yield _leaf(where, json.dumps(item)[:2000] if isinstance(item, (dict, list)) else _word(item))
 
 
 def _leaf(where: str, text: str) -> str:

@@ -16,7 +16,7 @@ import mmap
 import os
 import shutil
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -166,7 +166,7 @@ def _remove_old(parent: Path, keep: set[str]) -> None:
 
 
 @contextlib.contextmanager
-def writer_lock(root: Path, patience: float = 60.0) -> Iterator[None]:
+def writer_lock(root: Path, patience: float = 60.0) -> Generator[None, None, None]:
     """Let one process write at a time; the lock falls away by itself when its holder dies."""
     root.mkdir(parents=True, exist_ok=True)
     try:

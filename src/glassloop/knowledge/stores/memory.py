@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -52,7 +52,7 @@ class Snapshot:
         """The rows of some ids; -1 for those nobody has."""
         if not len(self.ids):
             return np.full(len(ids), -1)
-        at = np.searchsorted(self.ids, ids)
+        at: Array = np.searchsorted(self.ids, ids)
         at[at == len(self.ids)] = 0
         return np.where(self.ids[at] == ids, at, -1)
 
@@ -263,7 +263,7 @@ class MemoryStore:
         return self._snapshot
 
     @contextlib.contextmanager
-    def _writing(self) -> Iterator[Snapshot]:
+    def _writing(self) -> Generator[Snapshot, None, None]:
         with self._lock:
             if self._path is None:
                 yield self._snapshot

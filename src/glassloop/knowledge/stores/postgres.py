@@ -11,7 +11,7 @@ import contextlib
 import json
 import re
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -236,12 +236,13 @@ class PostgresStore:
 
     def _put(self, key: str, value: Any) -> None:
         self._run(
-            "INSERT INTO {name}_meta VALUES (%(key)s, %(value)s) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+            "INSERT INTO {name}_meta VALUES (%(key)s, %(value)s) "
+            "ON CONFLICT (key) DO UPDATE SET value = excluded.value",
             {"key": key, "value": _json(value)},
         )
 
     @contextlib.contextmanager
-    def _transaction(self) -> Iterator[None]:
+    def _transaction(self) -> Generator[None, None, None]:
         with self._lock:
             try:
                 with self._connection.transaction():
@@ -250,7 +251,7 @@ class PostgresStore:
                 raise KnowledgeError(f"PostgreSQL refused the change ({_short(error)}).") from error
 
     @contextlib.contextmanager
-    def _changing(self) -> Iterator[None]:
+    def _changing(self) -> Generator[None, None, None]:
         """A transaction of the one writer, which makes a new version."""
         with self._transaction():
             self._run("LOCK TABLE {name}_meta IN EXCLUSIVE MODE")

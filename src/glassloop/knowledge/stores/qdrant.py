@@ -152,12 +152,8 @@ class QdrantStore:
                     for i, vector in part
                 ]
                 numbers = [i for i, _ in part]
-                self._call(lambda points=points: self._client.upsert(self._vectors, points, wait=True))
-                self._call(
-                    lambda numbers=numbers: self._client.set_payload(
-                        self._words, {"embedded": True}, points=numbers, wait=True
-                    )
-                )
+                self._upsert(self._vectors, points)
+                self._mark_embedded(numbers)
             self._put_meta()
 
     def drop_vectors(self) -> None:
@@ -270,7 +266,13 @@ class QdrantStore:
                 )
             )
         for part in _parts(points):
-            self._call(lambda part=part: self._client.upsert(self._words, part, wait=True))
+            self._upsert(self._words, part)
+
+    def _upsert(self, collection: str, points: list[Any]) -> None:
+        self._call(lambda: self._client.upsert(collection, points, wait=True))
+
+    def _mark_embedded(self, ids: list[int]) -> None:
+        self._call(lambda: self._client.set_payload(self._words, {"embedded": True}, points=ids, wait=True))
 
     def _sparse(self, terms: Any, weights: Sequence[float]) -> Any:
         """Terms as Qdrant takes them: 32 bits; of two that meet there the heavier one counts."""
@@ -307,7 +309,7 @@ class QdrantStore:
         offset: Any = None
         while True:
             points, offset = self._call(
-                lambda offset=offset: self._client.scroll(
+                lambda: self._client.scroll(
                     collection, scroll_filter=only, limit=1000, offset=offset, with_payload=payload
                 )
             )
