@@ -6,17 +6,16 @@ to each other and does nothing itself that one of them could do. Importing it lo
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
-from ..errors import KnowledgeError, MissingExtra
+from ..errors import KnowledgeError
 from .cache import LRU, CacheCounts, SearchCache
 from .chunk import SIZE, chunk_document
 from .passage import Document, Format, Passage
-from .reports import EmbedReport, IndexReport, OnProgress, Progress, Status
+from .reports import EmbedReport, IndexReport, OnProgress, Status
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -28,9 +27,6 @@ if TYPE_CHECKING:
     from .stores.base import Addition, DocumentRecord, Store
 
 DEFAULT_FOLDER = ".glassloop/knowledge"
-_BATCH = 32
-_SAVE_EVERY = 20.0
-"""Seconds between two savings of vectors: each writes the whole matrix; the cache on disk has them all anyway."""
 
 
 class KnowledgeBase:
@@ -69,14 +65,12 @@ class KnowledgeBase:
         precision: Literal["float32", "int8"] = "float32",
         vector_cache: Path | None = None,
     ) -> None:
+        from .fill import EmbedderChoice
         from .stores.places import open_store
 
         self._store, folder = open_store(location, precision)
         self._folder = folder
-        self._wanted = embedder
-        self._embedder_options = dict(embedder_options or {})
-        self._embedder: Embedder | None = None
-        self._embedder_known = False
+        self._choice = EmbedderChoice(self._store, embedder, embedder_options or {})
         self._reranker = reranker
         self._reranker_probed = False
         self._cache_path = vector_cache or (folder / "cache" / "vectors.sqlite" if folder else None)
@@ -191,58 +185,21 @@ class KnowledgeBase:
             progress: Told after every batch.
             limit: Stop after so many; the rest stays pending.
         """
-        started = time.perf_counter()
-        pending = self._store.pending()[:limit]
-        embedder = self.embedder
-        if embedder is None:
-            return EmbedReport(0, 0, len(self._store.pending()), 0.0, "")
-        if not pending:
-            return EmbedReport(0, 0, 0, 0.0, embedder.name)
-        self._claim(embedder)
-        from .embed import CachedEmbedder
-        from .vectors import VectorCache
+        from .fill import fill_vectors
 
-        cache = VectorCache(self._cache_path)
-        cached = CachedEmbedder(embedder, cache)
-        ids: list[int] = []
-        vectors: list[Any] = []
-        saved = time.monotonic()
-        done = 0
-        try:
-            for start in range(0, len(pending), _BATCH):
-                passages = self._store.fetch(pending[start : start + _BATCH])
-                vectors.extend(cached.passages([passage.indexed_text for passage in passages.values()]))
-                ids.extend(passages)
-                done += len(passages)
-                if progress:
-                    progress(Progress("vectors", start + len(passages), len(pending), embedder.name))
-                if time.monotonic() - saved > _SAVE_EVERY:
-                    self._keep(ids, vectors)
-                    saved = time.monotonic()
-        finally:
-            # Also after Ctrl-C: what has been computed is not lost.
-            self._keep(ids, vectors)
-            cache.close()
-        left = len(self._store.pending())
-        return EmbedReport(done, cached.misses, left, time.perf_counter() - started, embedder.name)
+        model = self.embedder
+        if model is None:
+            return EmbedReport(0, 0, len(self._store.pending()), 0.0, "")
+        if not self._store.pending():
+            return EmbedReport(0, 0, 0, 0.0, model.name)
+        self._choice.claim(model)
+        return fill_vectors(self._store, model, self._cache_path, progress, limit)
 
     def embed_anew(self, embedder: str | Embedder, *, progress: OnProgress | None = None) -> EmbedReport:
         """Give the whole base vectors of another model."""
-        self._wanted, self._embedder_known = embedder, False
-        settings = self._store.settings()
-        settings.pop("embedder", None)
-        self._store.put_settings(settings)
-        self._store.drop_vectors()
+        self._choice.change(embedder)
         self._query_vectors.clear()
         return self.embed_pending(progress=progress)
-
-    def _keep(self, ids: list[int], vectors: list[Any]) -> None:
-        if ids:
-            import numpy as np
-
-            self._store.set_vectors(ids, np.stack(vectors))
-            ids.clear()
-            vectors.clear()
 
     # -- searching ----------------------------------------------------------
 
@@ -311,12 +268,8 @@ class KnowledgeBase:
         from .search import Searcher
 
         embedder = self.embedder if request.mode != "keywords" else None
-        if embedder is not None:
-            kept = self._store.settings().get("embedder")
-            if kept is None:  # no vectors yet
-                embedder = None
-            elif kept != embedder.name:
-                raise _other_model(kept, embedder.name)
+        if embedder is not None and not self._choice.check(embedder):
+            embedder = None  # no vectors yet
         if request.mode == "dense" and embedder is None:
             raise KnowledgeError(
                 "The base has no vectors to search by meaning: install glassloop[knowledge] and embed."
@@ -349,10 +302,7 @@ class KnowledgeBase:
     @property
     def embedder(self) -> Embedder | None:
         """What makes the vectors; `None` where keywords alone serve."""
-        if not self._embedder_known:
-            self._embedder = self._made_embedder()
-            self._embedder_known = True
-        return self._embedder
+        return self._choice.embedder
 
     @property
     def store(self) -> Store:
@@ -428,42 +378,9 @@ class KnowledgeBase:
     ) -> None:
         self.close()
 
-    def _made_embedder(self) -> Embedder | None:
-        from .embed import default_embedder, embedder
-
-        wanted = self._wanted
-        if wanted == "auto":
-            kept = self._store.settings().get("embedder")
-            if not kept:
-                return default_embedder(**self._embedder_options)
-            try:
-                return embedder(kept, **self._embedder_options)
-            except MissingExtra:
-                # The base stays searchable by words; `status` and the command say so.
-                return None
-        if isinstance(wanted, str):
-            return embedder(wanted, **self._embedder_options)
-        return wanted
-
-    def _claim(self, embedder: Embedder) -> None:
-        """Write down whose vectors these are; refuse to mix two models."""
-        settings = self._store.settings()
-        kept = settings.get("embedder")
-        if kept is None:
-            self._store.put_settings(settings | {"embedder": embedder.name})
-        elif kept != embedder.name:
-            raise _other_model(kept, embedder.name)
-
 
 _LONGEST_QUERY = 4_000
 
 
 def _frozen(value: Any) -> Any:
-    return tuple(value) if isinstance(value, (list, set, frozenset)) else value
-
-
-def _other_model(kept: str, given: str) -> KnowledgeError:
-    return KnowledgeError(
-        f"The base was embedded with {kept} and is searched with {given}, whose vectors do not compare: open it with "
-        f"embedder={kept!r}, or call embed_anew({given!r})."
-    )
+    return tuple(cast("list[Any]", value)) if isinstance(value, (list, set, frozenset)) else value

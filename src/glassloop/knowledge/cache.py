@@ -92,8 +92,8 @@ class SearchCache(Generic[Value]):
                 self.counts.negative_hits += 1
                 return value
             running = self._running.get(key)
+            mine: Future[Value] = Future()
             if running is None:
-                mine: Future[Value] = Future()
                 self._running[key] = mine
                 self.counts.computed += 1
             else:

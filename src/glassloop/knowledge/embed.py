@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -230,12 +231,12 @@ def _llamacpp(
 
 def _sentence_transformers(model: str, *, device: str | None = None) -> Callable[[list[str]], Any]:
     try:
-        from sentence_transformers import SentenceTransformer
+        library: Any = import_module("sentence_transformers")
     except ImportError as error:
         raise MissingExtra(
             "sentence-transformers", "sentence-transformers", "embed with a sentence-transformers model"
         ) from error
-    loaded: Any = SentenceTransformer(model, device=device)
+    loaded: Any = library.SentenceTransformer(model, device=device)
     return lambda texts: loaded.encode(texts, batch_size=32, normalize_embeddings=True, show_progress_bar=False)
 
 

@@ -7,7 +7,7 @@ open memory-mapped, searched in a fraction of a millisecond at ten thousand pass
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -90,11 +90,12 @@ class KeywordIndex:
         if not len(terms) or not len(self._terms):
             return scores
         terms, times = counted(terms)
-        at: Array = np.searchsorted(self._terms, terms)
+        at = cast(Array, np.searchsorted(self._terms, terms))
         at[at == len(self._terms)] = 0
         known = self._terms[at] == terms
         if self._weights is None:
-            self._weigh()
+            self._weights = self._weighed()
+        weights_of: Array = self._weights
         total = len(self)
         for row, often in zip(at[known].tolist(), times[known].tolist(), strict=True):
             start, end = self._starts[row], self._starts[row + 1]
@@ -103,7 +104,7 @@ class KeywordIndex:
                 dense = self._row(row, start, end)
                 scores += dense if factor == 1 else dense * factor
             else:
-                weights = self._weights[start:end]
+                weights = weights_of[start:end]
                 scores[self._passages[start:end]] += weights if factor == 1 else weights * factor
         return scores
 
@@ -116,13 +117,13 @@ class KeywordIndex:
         total = len(self._lengths)
         return np.log1p((total - passages_with + 0.5) / (passages_with + 0.5))
 
-    def _weigh(self) -> None:
+    def _weighed(self) -> Array:
         lengths = np.asarray(self._lengths, np.float32)
         norm = K1 * (1 - B + B * lengths / max(float(lengths.mean()), 1.0))
         counts = np.asarray(self._counts, np.float32)
         frequencies = np.diff(self._starts)
         idf = self._idf(frequencies).astype(np.float32)
-        self._weights = np.repeat(idf, frequencies) * counts * (K1 + 1) / (counts + norm[self._passages])
+        return np.repeat(idf, frequencies) * counts * (K1 + 1) / (counts + norm[self._passages])
 
     def _row(self, term: int, start: int, end: int) -> Array:
         row = self._rows.get(term)

@@ -16,6 +16,7 @@ import os
 import urllib.error
 import urllib.request
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from importlib.resources import files
 from typing import Any, Literal, Protocol
 
@@ -68,13 +69,13 @@ class CrossEncoder:
 
     def __init__(self, model: str, *, device: str | None = None) -> None:
         try:
-            from sentence_transformers import CrossEncoder as Loaded
+            library: Any = import_module("sentence_transformers")
         except ImportError as error:
             raise MissingExtra(
                 "sentence-transformers", "sentence-transformers", "rerank with a cross-encoder"
             ) from error
         self.name = f"sentence-transformers:{model}"
-        self._model: Any = Loaded(model, device=device)
+        self._model: Any = library.CrossEncoder(model, device=device)
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
         """One score for each text."""

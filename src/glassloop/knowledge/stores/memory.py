@@ -11,7 +11,7 @@ import threading
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -52,7 +52,7 @@ class Snapshot:
         """The rows of some ids; -1 for those nobody has."""
         if not len(self.ids):
             return np.full(len(ids), -1)
-        at: Array = np.searchsorted(self.ids, ids)
+        at = cast(Array, np.searchsorted(self.ids, ids))
         at[at == len(self.ids)] = 0
         return np.where(self.ids[at] == ids, at, -1)
 

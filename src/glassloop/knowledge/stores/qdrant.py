@@ -306,16 +306,16 @@ class QdrantStore:
         self._call(lambda: self._client.delete(collection, selector, wait=True))
 
     def _scroll(self, collection: str, only: Any = None, payload: bool = True) -> Iterator[Any]:
-        offset: Any = None
-        while True:
-            points, offset = self._call(
-                lambda: self._client.scroll(
-                    collection, scroll_filter=only, limit=1000, offset=offset, with_payload=payload
-                )
-            )
+        points, offset = self._page(collection, only, payload, None)
+        yield from points
+        while offset is not None:
+            points, offset = self._page(collection, only, payload, offset)
             yield from points
-            if offset is None:
-                return
+
+    def _page(self, collection: str, only: Any, payload: bool, offset: Any) -> tuple[list[Any], Any]:
+        return self._call(
+            lambda: self._client.scroll(collection, scroll_filter=only, limit=1000, offset=offset, with_payload=payload)
+        )
 
     def _check(self, given: int) -> None:
         kept = self._call(lambda: self._client.get_collection(self._vectors)).config.params.vectors.size
