@@ -18,8 +18,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from glassloop import Agent, Limits
 from glassloop.tools.permission import AlwaysYes
+
+from glassloop import Agent, Limits
 
 TASKS = Path(__file__).resolve().parents[1].parent / "shared" / "tasks"
 
@@ -42,6 +43,7 @@ def main() -> int:
     parser.add_argument("--tasks", type=Path, default=TASKS)
     parser.add_argument("--model", default="llamacpp:qwen2.5-coder-1.5b")
     parser.add_argument("--protocol", default="constrained")
+    parser.add_argument("--language", default="auto", choices=["auto", "en", "zh"])
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--no-check", action="store_true")
     parser.add_argument("--no-provenance", action="store_true")
@@ -63,12 +65,13 @@ def main() -> int:
         approver=AlwaysYes(),
         allow=["send_message", "delete_record", "create_ticket"],
         temperature=0.0,
+        language=options.language,
         verifier=not options.no_check,
         provenance=not options.no_provenance,
         journal=options.journal or False,
     )
     for task in tasks.TASKS:
-        if options.only and task.id not in options.only:
+        if options.only and not any(o in task.id for o in options.only):
             continue
         tools.reset()
         begun = time.perf_counter()

@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeVar
 from .errors import ConfigurationError
 from .events import Event, ModelRetried, Noted, RunEnded, RunStarted
 from .gears import Memory, Model, Recorder, ReplyProtocol, Verifier
+from .journal.conditions import settings_record, tool_record
 from .journal.record import RUNS, JournalRecorder, find_run, new_run_id, read_events
 from .limits import LimitKeeper, Limits
 from .loop import Gears, react
@@ -98,8 +99,12 @@ class Agent:
         self.runs = runs
         log = AuditLog(Path(audit)) if audit else AuditLog(runs.parent / "audit.jsonl") if journal else None
         self.permission = Permission(approver or default_approver(), allow=allow, audit=log)
-        self.executor = ToolExecutor(self.tools, permission=self.permission, words=_words("executor"), provenance=provenance)
-        self.verifier: Verifier = (HonestVerifier() if verifier else OffVerifier()) if isinstance(verifier, bool) else verifier
+        self.executor = ToolExecutor(
+            self.tools, permission=self.permission, words=_words("executor"), provenance=provenance
+        )
+        self.verifier: Verifier = (
+            (HonestVerifier() if verifier else OffVerifier()) if isinstance(verifier, bool) else verifier
+        )
 
     # -- the three ways to run ---------------------------------------------------------------
 
@@ -143,9 +148,16 @@ class Agent:
             language=language_of(question) if self.language == "auto" else self.language,
             model=self.model.name,
             protocol=self.protocol.name,
-            tools=tuple(tool.declaration.to_dict() for tool in self.tools),
+            tools=tuple(tool_record(tool) for tool in self.tools),
             limits=self.limits.to_dict(),
-            settings={"temperature": self.temperature, "seed": self.seed},
+            settings=settings_record(
+                temperature=self.temperature,
+                seed=self.seed,
+                verifier="off" if isinstance(self.verifier, OffVerifier) else "on",
+                provenance=self.executor.provenance,
+                capabilities=self.model.capabilities,
+                allow=tuple(self.permission.allow),
+            ),
             history=tuple(history),
             version=_version(),
         )

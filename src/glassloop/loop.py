@@ -18,7 +18,7 @@ place where the loop keeps anything.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -36,7 +36,7 @@ from .events import (
 )
 from .gears import Executor, Limiter, Memory, Model, ReplyProtocol, Turn, Verifier
 from .state import State
-from .types import Delta, Reply, Stop
+from .types import Delta, Reply, Stop, Verdict
 
 
 @dataclass
@@ -77,7 +77,7 @@ async def react(gears: Gears, state: State) -> AsyncIterator[Event]:
             stage = act(gears, state)
         elif state.unread:
             stage = understand(gears, state)
-        elif state.candidate is not None:
+        elif state.candidate is not None or state.accepted:
             stage = judge(gears, state)
         else:
             stage = ask(gears, state)
@@ -102,15 +102,15 @@ async def understand(gears: Gears, state: State) -> AsyncIterator[Event]:
 
 async def judge(gears: Gears, state: State) -> AsyncIterator[Event]:
     """Check a candidate answer; ask for one correction, then give it as it is, marked."""
-    answer = state.candidate or ""
-    verdict = gears.verifier.check(answer, state)
-    again = not verdict.ok and state.ending is None and state.corrections < gears.allowed_corrections
-    yield AnswerChecked(state.number, answer=answer, verdict=verdict, corrected=again)
-    if again:
-        return
-    stop: Stop = state.ending.stop if state.ending else "answered"
-    detail = state.ending.detail if state.ending else ""
-    yield end(state, stop, detail, answer=answer, checked=verdict.ok, reasons=verdict.reasons)
+    if not state.accepted:
+        answer = state.candidate or ""
+        verdict = gears.verifier.check(answer, state)
+        again = not verdict.ok and state.ending is None and state.corrections < gears.allowed_corrections
+        yield AnswerChecked(state.number, answer=answer, verdict=verdict, corrected=again)
+    if state.accepted and state.checked is not None:
+        stop: Stop = state.ending.stop if state.ending else "answered"
+        detail = state.ending.detail if state.ending else ""
+        yield end(state, stop, detail, answer=state.checked.answer, verdict=state.checked.verdict)
 
 
 async def ask(gears: Gears, state: State) -> AsyncIterator[Event]:
@@ -120,7 +120,7 @@ async def ask(gears: Gears, state: State) -> AsyncIterator[Event]:
     elif state.wrap_up_failed:
         assert state.ending is not None
         known = gears.words(state, "stopped", reason=state.ending.detail, known=state.known())
-        yield end(state, state.ending.stop, state.ending.detail, answer=known, checked=True)
+        yield end(state, state.ending.stop, state.ending.detail, answer=known)
         return
     for event in gears.memory.compact(state):
         yield event
@@ -180,16 +180,14 @@ def next_turn(gears: Gears, state: State) -> Turn:
     )
 
 
-def end(
-    state: State, stop: Stop, detail: str, *, answer: str = "", checked: bool = False, reasons: Sequence[str] = ()
-) -> RunEnded:
-    """Make the last event of a run."""
+def end(state: State, stop: Stop, detail: str, *, answer: str = "", verdict: Verdict | None = None) -> RunEnded:
+    """Make the last event of a run; an answer without a verdict is the engine's own and states only the record."""
     return RunEnded(
         state.number,
         stop=stop,
         answer=answer,
-        answer_checked=checked,
-        reasons=tuple(reasons),
+        answer_checked=verdict.ok if verdict else bool(answer),
+        reasons=verdict.reasons if verdict else (),
         detail=detail,
         usage=state.usage,
         seconds=state.seconds,

@@ -7,6 +7,7 @@ makes resume, replay and fork one and the same thing.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import singledispatchmethod
@@ -56,6 +57,7 @@ class State:
         self.reply: Reply | None = None
         self.unread = False
         self.candidate: str | None = None
+        self.accepted = False
         self.pending: list[ToolCall] = []
         self.started: dict[str, CallStarted] = {}
         self.asked: dict[str, ApprovalAsked] = {}
@@ -231,14 +233,25 @@ class State:
         for key in {call.key, final.key}:
             if seen.status == "ok":
                 self.done[key] = seen
-        self.messages.append(Message("tool", seen.content, call_id=call.id, name=seen.name))
+        if seen.deferred:
+            self._withdraw(call)
+            self.messages.append(Message("user", reason_of(seen.content), kind="correction"))
+        else:
+            self.messages.append(Message("tool", seen.content, call_id=call.id, name=seen.name))
         last = self.steps[-1]
         self.steps[-1] = replace(last, observations=(*last.observations, seen))
+
+    def _withdraw(self, call: ToolCall) -> None:
+        """Take a deferred call out of the conversation; the step keeps it."""
+        at = max(i for i, m in enumerate(self.messages) if call in m.calls)
+        rest = tuple(c for c in self.messages[at].calls if c != call)
+        self.messages[at] = replace(self.messages[at], content="", calls=rest)
 
     @_apply.register
     def _(self, event: AnswerChecked) -> None:
         self.checked = event
         self.candidate = None
+        self.accepted = not event.corrected
         if self.steps:
             self.steps[-1] = replace(self.steps[-1], verdict=event.verdict)
         if event.corrected:
@@ -249,7 +262,7 @@ class State:
     @_apply.register
     def _(self, event: HistoryCompacted) -> None:
         self.compacted = event
-        self.squeezed = True
+        self.squeezed = event.how.startswith("harder")
 
     @_apply.register
     def _(self, event: LimitReached) -> None:
@@ -259,3 +272,11 @@ class State:
     def _(self, event: RunEnded) -> None:
         self.ended = event
         self.usage = event.usage if event.usage.requests else self.usage
+
+
+def reason_of(content: str) -> str:
+    """The reason in an error observation's content."""
+    try:
+        return str(json.loads(content).get("reason", content))
+    except ValueError:
+        return content

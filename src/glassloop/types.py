@@ -14,7 +14,7 @@ import types as _types
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache
 from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 
 from typing_extensions import Self
@@ -82,7 +82,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-@lru_cache(maxsize=None)
+@cache
 def _hints(cls: type) -> dict[str, Any]:
     return get_type_hints(cls)
 
@@ -344,7 +344,12 @@ class Source(Record):
 
 @dataclass(frozen=True)
 class Observation(Record):
-    """What goes back to the model: a status and compact content; the full data stays in the journal."""
+    """What goes back to the model: a status and compact content; the full data stays in the journal.
+
+    `cached` marks an answer from the record, `deferred` a call that was not run because a call beside it had
+    to be answered first: the model is not shown its own premature call, since a small one clings to it.
+    `ran` is False for a call that was sent back before it reached its tool.
+    """
 
     call_id: str
     name: str
@@ -355,6 +360,8 @@ class Observation(Record):
     repairs: tuple[Repair, ...] = ()
     sources: tuple[Source, ...] = ()
     cached: bool = False
+    deferred: bool = False
+    ran: bool = True
     approved_by: str = ""
     arguments: dict[str, Any] | None = None
 

@@ -14,6 +14,12 @@ import click
 
 COMMANDS = {
     "ask": "one question, the loop shown live",
+    "runs": "recorded runs, newest first",
+    "show": "one run, the whole loop in time order",
+    "resume": "go on with a run that was stopped",
+    "replay": "a run again with today's code, or a fork from a step",
+    "diff": "where two runs part, and why",
+    "view": "the runs in a browser, live",
     "doctor": "what is here, what works, what to do",
     "model": "known models: list, fetch, probe",
 }

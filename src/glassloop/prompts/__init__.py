@@ -7,7 +7,7 @@ given is an error, so that no prompt ever goes out with a hole in it.
 from __future__ import annotations
 
 import json
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import resources
 from string import Template
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 LANGUAGES = ("en", "zh")
 
 
-@lru_cache(maxsize=None)
+@cache
 def load(group: str, language: str) -> dict[str, Any]:
     """Return the texts of one group, for example `load("protocol", "zh")`."""
     name = f"{group}.{language if language in LANGUAGES else 'en'}.json"

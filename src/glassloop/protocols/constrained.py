@@ -40,7 +40,7 @@ class ConstrainedProtocol:
         rules = "rules" if turn.declared else "rules_without_tools"
         system = text("constrained", turn.language, rules, tools=signatures(turn.declared))
         return Request(
-            messages=tuple(wire(turn, system, lambda m: self._one(m, turn.language))),
+            messages=tuple(self._wire(turn, system)),
             schema=self.schema(turn),
             temperature=turn.temperature,
             max_tokens=turn.max_tokens or 1024,
@@ -72,6 +72,10 @@ class ConstrainedProtocol:
             "required": list(properties),
             "additionalProperties": False,
         }
+
+    def _wire(self, turn: Turn, system: str) -> list[dict[str, Any]]:
+        reminder = text("constrained", turn.language, "after_results")
+        return wire(turn, system, lambda m: self._one(m, turn.language), after_results=reminder)
 
     def _one(self, message: Message, language: str) -> tuple[str, str]:
         if message.role == "tool":

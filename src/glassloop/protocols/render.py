@@ -80,16 +80,24 @@ def system_text(turn: Turn, rules: str) -> str:
     return "\n\n".join(part for part in (*own, rules) if part)
 
 
-def wire(turn: Turn, rules: str, one: Callable[[Message], tuple[str, str]]) -> list[dict[str, Any]]:
+def wire(
+    turn: Turn, rules: str, one: Callable[[Message], tuple[str, str]], *, after_results: str = ""
+) -> list[dict[str, Any]]:
     """Render a turn as plain system, user and assistant messages that alternate, which every chat template takes.
 
     Args:
         turn: What to show.
         rules: The protocol's instructions, after the user's own.
         one: Gives role and content of one message in the protocol's form.
+        after_results: A line after each group of results, the same every time, so that the prefix holds.
     """
     out: list[dict[str, Any]] = [{"role": "system", "content": system_text(turn, rules)}]
-    shown = [one(m) for m in turn.messages if m.role != "system"]
+    shown: list[tuple[str, str]] = []
+    messages = [m for m in turn.messages if m.role != "system"]
+    for message, following in zip(messages, [*messages[1:], None], strict=True):
+        shown.append(one(message))
+        if after_results and message.role == "tool" and (following is None or following.role != "tool"):
+            shown.append(("user", after_results))
     if turn.instruction:
         shown.append(("user", turn.instruction))
     for role, content in shown:

@@ -19,15 +19,19 @@ from typing import TYPE_CHECKING, Any
 from ..events import ApprovalAsked, ApprovalGiven, CallFinished, CallStarted, Event
 from ..types import Declaration, Move, Observation, Repair, Source, ToolCall
 from . import observation as shapes
-from .declare import Tool, check_names
+from .declare import Context, Tool, check_names
 from .finality import looks_unfinished
 from .names import nearest_name, resolve
 from .permission import Permission, approval_hash
-from .provenance import explain_sources, policy_verdict, sources_of
+from .provenance import examples_taken, explain_sources, policy_verdict, sources_of
 from .schema import cast, check_result, explain
 
 if TYPE_CHECKING:
     from ..state import State
+
+
+NO_SOURCE = "no source"
+"""The data of an observation that sent a call back because a value came from nowhere."""
 
 
 @dataclass
@@ -87,9 +91,23 @@ class ToolExecutor:
         return [tool.declaration for tool in self.tools.values()]
 
     def offered(self, state: State) -> Sequence[Declaration]:
-        """The tools that may be called now: all but those a person has refused twice in this run."""
+        """The tools that may be called now: none after a step that only repeated, else all not refused twice."""
+        if state.steps and self._only_repeated(state):
+            return []
         refused = [o.name for _, o in state.observed if o.status == "denied"]
         return [tool.declaration for tool in self.tools.values() if refused.count(tool.name) < 2]
+
+    def _only_repeated(self, state: State) -> bool:
+        """Whether the last step brought nothing: every call answered from the record, or failing as it did before."""
+        last = state.steps[-1].observations
+        calls = state.steps[-1].move.calls
+        before = [
+            (c.key, o.status) for s in state.steps[:-1] for c, o in zip(s.move.calls, s.observations, strict=False)
+        ]
+        return bool(last) and all(
+            o.cached or (o.status != "ok" and (c.key, o.status) in before)
+            for c, o in zip(calls, last, strict=False)
+        )
 
     def barred(self, state: State) -> Sequence[ToolCall]:
         """Calls not to be offered again unchanged: answered ones whose answer is final, and failed ones tried twice."""
@@ -134,7 +152,7 @@ class ToolExecutor:
         return item
 
     def _resolve(self, item: Prepared, move: Move, state: State, before: tuple[Prepared, ...]) -> None:
-        name = resolve(item.call.name, self.tools)
+        name = resolve(item.call.name, self.tools) or self._by_original(item.call.name)
         if name is None:
             names = ", ".join(self.tools) or self.words(state, "no_tools")
             near = nearest_name(item.call.name, self.tools)
@@ -142,6 +160,10 @@ class ToolExecutor:
             self._fail(item, state, self.words(state, "unknown_tool", name=item.call.name), hint)
         else:
             item.tool = self.tools[name]
+
+    def _by_original(self, name: str) -> str | None:
+        """A tool whose name had to be made valid for servers also answers to the name its author gave it."""
+        return next((t.name for t in self.tools.values() if t.original_name == name), None)
 
     def _interrupted(self, item: Prepared, move: Move, state: State, before: tuple[Prepared, ...]) -> None:
         """A call whose intent is recorded and whose outcome is not: its approved arguments stand as they are."""
@@ -181,14 +203,19 @@ class ToolExecutor:
             return
         item.sources = sources_of(item.arguments, item.tool.declaration, state)
         policy = item.tool.provenance or {"read": "note", "write": "correct", "destructive": "refuse"}[item.tool.risk]
-        if before and policy == "note":
-            policy = "wait"  # the value may be what a call beside it is about to find out
-        told = any(o.name == item.tool.name and o.status == "error" and o.data == "no source" for _, o in state.observed)
-        if policy_verdict(item.sources, policy, told=told):
-            return
-        key = "wait_for_value" if policy == "wait" else "no_source"
-        reason = explain_sources(item.sources, state.language)
-        self._fail(item, state, reason, self.words(state, key, name=item.tool.name), data="no source")
+        told = any(o.name == item.tool.name and o.data == NO_SOURCE and not o.deferred for _, o in state.observed)
+        lost = not policy_verdict(item.sources, "refuse") or borrowed(item, before)
+        if lost and any(p.answer is None for p in before):
+            # What is missing may be just what a call beside it is about to find out.
+            self._fail(item, state, self.words(state, "deferred", name=item.tool.name), data=NO_SOURCE)
+            item.answer = replace(item.answer, deferred=True) if item.answer else None
+        elif not policy_verdict(item.sources, policy, told=told):
+            reason = explain_sources(item.sources, state.language)
+            self._fail(item, state, reason, self.words(state, "no_source", name=item.tool.name), data=NO_SOURCE)
+        elif not told and (copied := examples_taken(item.sources, item.tool.declaration)):
+            values = ", ".join(f"{s.path} = {s.value}" for s in copied)
+            hint = self.words(state, "only_example_hint", name=item.tool.name)
+            self._fail(item, state, self.words(state, "only_example", values=values), hint, data=NO_SOURCE)
 
     def _answered(self, item: Prepared, move: Move, state: State, before: tuple[Prepared, ...]) -> None:
         """The same call again: a read whose answer is final comes from the record, a write is never done twice."""
@@ -222,6 +249,7 @@ class ToolExecutor:
             repairs=item.repairs,
             sources=item.sources,
             arguments=item.arguments or None,
+            ran=False,
         )
 
     # -- permission and running -------------------------------------------------------------
@@ -266,7 +294,7 @@ class ToolExecutor:
                 unknown=unknown,
             )
             yield asked
-            decision = await self.permission.decide(asked)
+            decision = await self.permission.decide(asked, run=state.run_id)
             if decision.allowed is None:
                 return
             given = ApprovalGiven(
@@ -313,7 +341,7 @@ class ToolExecutor:
         tool = item.tool
         status, repairs = "ok", item.repairs
         try:
-            data = await within(tool.invoke(item.arguments), tool.timeout)
+            data = await within(tool.invoke(item.arguments, self._context(item, state)), tool.timeout)
         except (TimeoutError, asyncio.TimeoutError):
             reason = self.words(state, "timed_out", name=tool.name, seconds=f"{tool.timeout:g}")
             return self._observe(item, "error", shapes.error(reason, self.words(state, "failed_hint"), tool.limit), reason)
@@ -330,7 +358,18 @@ class ToolExecutor:
         content = shapes.clean(data, tool.limit, keep=tool.keep, drop=tool.drop)
         if content.startswith('{"status":"error"'):
             status = "error"
+            if '"hint":""' in content or '"hint"' not in content:
+                content = shapes.with_hint(content, self.words(state, "failed_hint"), tool.limit)
         return replace(self._observe(item, status, content, data), repairs=repairs)
+
+    def _context(self, item: Prepared, state: State) -> Context:
+        return Context(
+            run_id=state.run_id,
+            call_id=item.call.id,
+            question=state.question,
+            step=state.number,
+            language=state.language,
+        )
 
     def _observe(self, item: Prepared, status: Any, content: str, data: Any) -> Observation:
         assert item.tool is not None
@@ -344,6 +383,18 @@ class ToolExecutor:
             sources=item.sources,
             arguments=item.arguments,
         )
+
+
+def borrowed(item: Prepared, before: Iterable[Prepared]) -> bool:
+    """Whether a text stands for another thing in a call beside this one: a placeholder for a value not known yet."""
+    texts = {(name, v) for name, v in item.arguments.items() if isinstance(v, str) and v}
+    for other in before:
+        if other.tool is None or item.tool is None or other.tool.name == item.tool.name:
+            continue
+        for name, value in texts:
+            if any(value == v and name != n for n, v in other.arguments.items()):
+                return True
+    return False
 
 
 async def within(work: Awaitable[Any], seconds: float | None) -> Any:

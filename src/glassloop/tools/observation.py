@@ -91,6 +91,12 @@ def unknown(reason: str, hint: str = "", limit: int = LIMIT) -> str:
     return _told("unknown", reason, hint, limit)
 
 
+def with_hint(content: str, hint: str, limit: int = LIMIT) -> str:
+    """Give an error observation that says not what to do a hint."""
+    told = json.loads(content)
+    return error(str(told.get("reason", "")), hint, limit)
+
+
 def with_note(content: str, note: str, limit: int = LIMIT) -> str:
     """Add a `note` to an observation, taking its room from the data if need be."""
     limit = max(SMALLEST, limit)

@@ -91,7 +91,7 @@ def examples_taken(sources: Iterable[Source], declaration: Declaration) -> tuple
     for source in sources:
         described = properties.get(source.path.split(".")[0].split("[")[0], {})
         shown = str(described.get("description", "")) if isinstance(described, Mapping) else ""
-        if source.origin == "none" and str(source.value) and str(source.value) in shown:
+        if source.origin in ("none", "translated") and str(source.value) and str(source.value) in shown:
             out.append(source)
     return tuple(out)
 

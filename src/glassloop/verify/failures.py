@@ -30,6 +30,8 @@ def untold(answer: str, known: Known, state: State) -> list[tuple[ToolCall, Obse
     offered = {Declaration.of(t).name for t in state.started_event.tools}
     failed: dict[str, tuple[int, ToolCall, Observation]] = {}
     for place, (call, seen) in enumerate(state.observed):
+        if seen.status == "error" and not seen.ran:
+            continue  # it was sent back before it reached the tool: nothing failed
         if not worked(seen) and (seen.name in offered or not offered):
             failed[f"{seen.name}{sorted(_subject(call, seen))}"] = (place, call, seen)
     out: list[tuple[ToolCall, Observation]] = []
