@@ -81,7 +81,7 @@ def grown(
     order = answering or order
     if budget is not None:
         shelf.ahead([near for passage_id in order[:k] for near in range(passage_id - 2, passage_id + 3)])
-    allowed = shares(budget, k) if budget else [0] * k
+    allowed = shares(budget or 0, k)
     usual = max((shelf.length(passage_id) for passage_id in order[:k]), default=0)
     hits: list[Hit] = []
     texts: list[str] = []
@@ -102,7 +102,8 @@ def grown(
         if budget is not None:
             later = [other for other in order[rank + 1 : rank + 2 * k] if other not in covered][: k - len(hits) - 1]
             room = budget - used - sum(shelf.length(other) for other in later)
-            _grow(hit, shelf, scores, covered, min(allowed[len(hits)], room))
+            # What earlier hits left over because their sections are short is there for the later ones.
+            _grow(hit, shelf, scores, covered, min(sum(allowed[: len(hits) + 1]) - used, room))
         covered.update(range(hit.first, hit.last + 1))
         texts.append(passage.text)
         neighbour = next((h for h in hits if h.first == hit.last + 1 or h.last == hit.first - 1), None)
@@ -112,7 +113,18 @@ def grown(
             neighbour.start, neighbour.end = min(neighbour.start, hit.start), max(neighbour.end, hit.end)
         else:
             hits.append(hit)
+    if budget is not None:
+        _spend_rest(hits, shelf, scores, covered, budget - used)
     return [_joined(hit, shelf) for hit in hits]
+
+
+def _spend_rest(hits: Sequence[Hit], shelf: _Shelf, scores: Mapping[int, float], covered: set[int], rest: int) -> None:
+    """Let hits grow once more with what is left of the budget, the first ones first."""
+    for hit in hits:
+        before = hit.length
+        _grow(hit, shelf, scores, covered, before + min(rest, before))
+        covered.update(range(hit.first, hit.last + 1))
+        rest -= hit.length - before
 
 
 def _grow(hit: Hit, shelf: _Shelf, scores: Mapping[int, float], covered: set[int], size: int) -> None:
