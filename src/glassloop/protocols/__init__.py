@@ -3,22 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from ..errors import ConfigurationError
 from ..gears import ReplyProtocol, Turn
 from ..types import Capabilities
 
+
+class Measured(Protocol):
+    """What `choose` wants to know of a model's profile."""
+
+    @property
+    def protocol(self) -> str: ...
+
+
 NAMES = ("constrained", "native", "text")
 
 
-def choose(name: str, capabilities: Capabilities) -> ReplyProtocol:
+def choose(name: str, capabilities: Capabilities, profile: Measured | None = None) -> ReplyProtocol:
     """Return a protocol by name; `auto` takes the most certain one the server can do.
+
+    Args:
+        name: `auto` or one of `NAMES`.
+        capabilities: What the backend says it can do.
+        profile: What was measured, if it was; it counts more than what is said.
 
     Raises:
         ConfigurationError: There is no protocol of that name.
     """
-    if name == "auto":
+    if name == "auto" and profile is not None:
+        name = profile.protocol
+    elif name == "auto":
         name = "constrained" if capabilities.json_schema else "native" if capabilities.native_tools else "text"
     if name == "constrained":
         from .constrained import ConstrainedProtocol
