@@ -3,7 +3,7 @@
 Run: python bench/knowledge.py [--json] [--manuals FOLDER] [--recall FOLDER] [--servers]
 
 `--recall` wants a folder of `*.docs.jsonl` and `*.questions.jsonl`; its vectors are computed once and kept in
-`bench/.vectors`. `--manuals` indexes a folder of PDFs. `--servers` also times PostgreSQL and Qdrant where installed.
+the folder for temporary files. `--manuals` indexes a folder of PDFs. `--servers` also times PostgreSQL and Qdrant.
 Set OPENBLAS_NUM_THREADS=1 for the figures of one thread; it is set here if nothing else is said.
 """
 
@@ -259,7 +259,7 @@ def recall(rows: list[Row], folder: Path) -> None:
         ("zh_drcd", 2300): (0.92, 0.985, 0.99), ("en_xquad", 2300): (0.88, 0.97, 0.985),
         ("zh_drcd", 1400): (0.90, 0.975, 0.985), ("en_xquad", 1400): (0.80, 0.93, 0.955),
     }  # fmt: skip
-    cache = Path(__file__).parent / ".vectors" / "vectors.sqlite"
+    cache = Path(tempfile.gettempdir()) / "glassloop-bench" / "vectors.sqlite"
     for name in sorted({file.name.split(".")[0] for file in folder.glob("*.docs.jsonl")}):
         lines = (folder / f"{name}.docs.jsonl").read_text(encoding="utf-8").splitlines()
         documents = [Document(d["id"], d["text"]) for d in map(json.loads, lines)]
