@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterable, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -35,6 +36,8 @@ T = TypeVar("T")
 ProtocolName = Literal["auto", "constrained", "native", "text"]
 RESUMABLE = ("cancelled", "approval_needed", "model_failed")
 """Ends that are only pauses: `resume` takes the run up again there."""
+
+PRICE_UNKNOWN = "The price of this model is not known, so the cost budget cannot be held: pass price= to Agent."
 
 
 class Agent:
@@ -94,7 +97,6 @@ class Agent:
         self._protocol = protocol
         self._memory = memory
         self._journal = journal
-        self._retried: list[ModelRetried] = []
         runs = Path(journal) if isinstance(journal, (str, Path)) else RUNS
         self.runs = runs
         log = AuditLog(Path(audit)) if audit else AuditLog(runs.parent / "audit.jsonl") if journal else None
@@ -150,7 +152,7 @@ class Agent:
             protocol=self.protocol.name,
             tools=tuple(tool_record(tool) for tool in self.tools),
             limits=self.limits.to_dict(),
-            settings=settings_record(
+            settings={"answer_in": language_of(question)} | settings_record(
                 temperature=self.temperature,
                 seed=self.seed,
                 verifier="off" if isinstance(self.verifier, OffVerifier) else "on",
@@ -168,8 +170,10 @@ class Agent:
 
         What is recorded is not asked for again; a write whose outcome nobody knows goes to the approver.
 
+        A run that has ended for good is returned as it is.
+
         Raises:
-            JournalError: There is no such run, or it has ended for good.
+            JournalError: There is no such run.
         """
         return wait_for(self.aresume(run_id))
 
@@ -273,14 +277,18 @@ class RunStream:
         """Stop the run; it is recorded as cancelled and can be resumed."""
         await self._events.aclose()
 
-    async def _narrate(self) -> Any:
+    async def _narrate(self) -> AsyncGenerator[Event, None]:
         try:
             if self._begin is not None:
                 for event in self._take(self._begin):
                     yield event
-            async for event in react(self._gears, self.state):
-                for taken in self._take(event):
-                    yield taken
+                if self._begin.limits.get("cost") and (self._price is None or self._price(Usage()) is None):
+                    for event in self._take(Noted(text=PRICE_UNKNOWN)):
+                        yield event
+            async with aclosing(react(self._gears, self.state)) as events:
+                async for event in events:
+                    for taken in self._take(event):
+                        yield taken
         except (asyncio.CancelledError, GeneratorExit, KeyboardInterrupt):
             if self.state.ended is None:
                 self._take(RunEnded(self.state.number, stop="cancelled", usage=self.state.usage, detail="interrupted"))
@@ -300,7 +308,7 @@ class RunStream:
                 self.recorder.record(event)
             except OSError as error:
                 self.state.journal_lost = f"The run is not recorded: {error.strerror or error}."
-                out.append(Noted(event.step, at=event.at, text=self.state.journal_lost))
+                out.append(Noted(event.step, seq=event.seq + 1, at=event.at, text=self.state.journal_lost))
         for each in out:
             self.state.apply(each)
         return out
@@ -314,16 +322,27 @@ def wait_for(work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run(work)
     result: list[T] = []
     failure: list[BaseException] = []
+    task: list[Any] = []
+
+    async def noted() -> T:
+        task.append(asyncio.current_task())
+        return await work
 
     def target() -> None:
         try:
-            result.append(asyncio.run(work))
+            result.append(asyncio.run(noted()))
         except BaseException as error:  # handed to the caller's thread below
             failure.append(error)
 
     thread = threading.Thread(target=target, name="glassloop-run")
     thread.start()
-    thread.join()
+    try:
+        thread.join()
+    except KeyboardInterrupt:  # the run is told, so that it is recorded as cancelled
+        if task:
+            task[0].get_loop().call_soon_threadsafe(task[0].cancel)
+        thread.join()
+        raise
     if failure:
         raise failure[0]
     return result[0]

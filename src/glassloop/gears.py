@@ -26,6 +26,7 @@ class Turn:
         declared: All tools of the run, as the prompt lists them: the same in every turn, so that prefixes hold.
         tools: The tools that may be called now; empty when only an answer is left.
         language: Language of prompts, labels and corrections.
+        answer_in: Language of the answer, where it is not that of the prompts.
         barred: Calls already answered, which are not offered again unchanged.
         answer_only: True when only an answer may be given (limits, wrap-up).
         parallel: Whether several calls may be asked for at once.
@@ -37,6 +38,7 @@ class Turn:
     declared: tuple[Declaration, ...] = ()
     tools: tuple[Declaration, ...] = ()
     language: str = "en"
+    answer_in: str = ""
     barred: tuple[ToolCall, ...] = ()
     answer_only: bool = False
     parallel: bool = True

@@ -31,7 +31,7 @@ class Limits(Record):
         cost: Money, in the currency of the price given to the agent (US dollars by default).
         seconds: Wall time of the whole run, models and tools included.
         repeats: How often one call may bring the same result before the run ends. A call whose first result was
-            final is answered from the record instead, and a step of nothing but such repetitions ends the run.
+            final is answered from the record instead.
         cycle: How often a cycle of up to four calls may be seen.
         idle: Steps in a row without a new observation.
         faults: Replies in a row that could not be understood.
@@ -94,8 +94,7 @@ class LimitKeeper:
             return None
         call, last = state.observed[-1]
         same = sum(c.key == call.key and bare(o.content) == bare(last.content) for c, o in state.observed)
-        told = all(o.cached for o in state.steps[-1].observations) and bool(state.steps[-1].observations)
-        if same >= self.limits.repeats or told:
+        if same >= self.limits.repeats:
             return Ending("repeated_call", self.words(state, "repeated_call", call=call.name, times=same))
         return None
 

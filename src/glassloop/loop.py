@@ -18,7 +18,8 @@ place where the loop keeps anything.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -60,7 +61,7 @@ class Gears:
     allowed_corrections: int = 1
 
 
-async def react(gears: Gears, state: State) -> AsyncIterator[Event]:
+async def react(gears: Gears, state: State) -> AsyncGenerator[Event, None]:
     """Drive a run from wherever `state` is to its end.
 
     The caller applies every event to `state` (and records it) before asking for the next one.
@@ -81,11 +82,12 @@ async def react(gears: Gears, state: State) -> AsyncIterator[Event]:
             stage = judge(gears, state)
         else:
             stage = ask(gears, state)
-        async for event in stage:
-            yield event
+        async with aclosing(stage):
+            async for event in stage:
+                yield event
 
 
-async def act(gears: Gears, state: State) -> AsyncIterator[Event]:
+async def act(gears: Gears, state: State) -> AsyncGenerator[Event, None]:
     """Have the calls of the current move run; a call that waits for a person ends the run here."""
     assert state.move is not None
     async for event in gears.executor.execute(state.move, state):
@@ -94,13 +96,13 @@ async def act(gears: Gears, state: State) -> AsyncIterator[Event]:
         yield end(state, "approval_needed", gears.words(state, "approval_needed", call=state.pending[0].name))
 
 
-async def understand(gears: Gears, state: State) -> AsyncIterator[Event]:
+async def understand(gears: Gears, state: State) -> AsyncGenerator[Event, None]:
     """Read the model's reply. What could not be understood becomes a correction in the history."""
     assert state.reply is not None
     yield MoveRead(state.number + 1, move=gears.protocol.read(state.reply, next_turn(gears, state)))
 
 
-async def judge(gears: Gears, state: State) -> AsyncIterator[Event]:
+async def judge(gears: Gears, state: State) -> AsyncGenerator[Event, None]:
     """Check a candidate answer; ask for one correction, then give it as it is, marked."""
     if not state.accepted:
         answer = state.candidate or ""
@@ -113,35 +115,38 @@ async def judge(gears: Gears, state: State) -> AsyncIterator[Event]:
         yield end(state, stop, detail, answer=state.checked.answer, verdict=state.checked.verdict)
 
 
-async def ask(gears: Gears, state: State) -> AsyncIterator[Event]:
+async def ask(gears: Gears, state: State) -> AsyncGenerator[Event, None]:
     """Ask the model for the next step, or, past a limit, for one last answer from what is known."""
     if state.ending is None and (ending := gears.limits.check(state)):
         yield LimitReached(state.number, stop=ending.stop, detail=ending.detail)
     elif state.wrap_up_failed:
-        assert state.ending is not None
-        known = gears.words(state, "stopped", reason=state.ending.detail, known=state.known())
-        yield end(state, state.ending.stop, state.ending.detail, answer=known)
+        yield failed(gears, state)
         return
     for event in gears.memory.compact(state):
         yield event
     try:
         async for event in exchange(gears, state):
             yield event
-    except ContextTooLong as error:
-        events = gears.memory.compact(state, harder=True) if not state.squeezed else []
-        for event in events:
-            yield event
-        if not events:
-            yield end(state, "model_failed", str(error))
     except ModelError as error:
         while gears.retried:
             yield gears.retried.pop(0)
-        stop: Stop = state.ending.stop if state.ending else "model_failed"
-        known = gears.words(state, "stopped", reason=str(error), known=state.known())
-        yield end(state, stop, str(error), answer=known if state.observed else "")
+        too_long = isinstance(error, ContextTooLong) and not state.squeezed
+        squeezed = gears.memory.compact(state, harder=True) if too_long else ()
+        for event in squeezed:
+            yield event
+        late = state.ending is None and gears.limits.check(state) is not None  # the next turn says which limit it is
+        if not squeezed and not late:
+            yield failed(gears, state, error)
 
 
-async def exchange(gears: Gears, state: State) -> AsyncIterator[Event]:
+def failed(gears: Gears, state: State, error: ModelError | None = None) -> RunEnded:
+    """Make the end of a run whose model gives no answer: the engine says why, and what is known."""
+    stop, why = (state.ending.stop, state.ending.detail) if state.ending else ("model_failed", str(error))
+    answer = gears.words(state, "stopped", reason=why.rstrip(".。"), known=state.known())
+    return end(state, stop, f"{why} ({error})" if error and state.ending else why, answer=answer.strip())
+
+
+async def exchange(gears: Gears, state: State) -> AsyncGenerator[Event, None]:
     """Send one request and yield its reply, with understood pieces on the way when somebody listens."""
     turn = next_turn(gears, state)
     request = replace(gears.protocol.ask(turn), seed=gears.seed)
@@ -173,6 +178,7 @@ def next_turn(gears: Gears, state: State) -> Turn:
         declared=tuple(gears.executor.declarations),
         tools=() if final else tuple(gears.executor.offered(state)),
         language=state.language,
+        answer_in=state.answer_in,
         barred=() if final else tuple(gears.executor.barred(state)),
         answer_only=final,
         instruction=gears.words(state, "wrap_up", reason=state.ending.detail) if state.ending else "",

@@ -27,7 +27,7 @@ from .events import (
     RunEnded,
     RunStarted,
 )
-from .types import Message, Move, Observation, Reply, Request, Run, Step, ToolCall, Usage
+from .types import Message, Move, Observation, Reply, Request, Run, Step, ToolCall, Usage, canonical
 
 STEP_PURPOSES = ("step",)
 """Requests that count as a turn of the loop; wrap-ups, summaries and decisions are counted in usage only."""
@@ -98,6 +98,12 @@ class State:
         return self.started_event.language
 
     @property
+    def answer_in(self) -> str:
+        """Language of the answer where it differs from that of the prompts, else empty."""
+        wanted = str(self.started_event.settings.get("answer_in", ""))
+        return wanted if wanted != self.language else ""
+
+    @property
     def number(self) -> int:
         """Number of the current step, 1 for the first; 0 before it."""
         return len(self.steps)
@@ -123,7 +129,8 @@ class State:
 
     def known(self) -> str:
         """Every good observation in a line, for an answer when the model can give none."""
-        return "\n".join(f"- {call.name}: {o.content}" for call, o in self.observed if o.status == "ok")
+        lines = (f"- {call.name}: {o.content}" for call, o in self.observed if o.status == "ok" and not o.cached)
+        return "\n".join(dict.fromkeys(lines))
 
     def to_run(self) -> Run:
         """Freeze the state as the `Run` a user gets."""
@@ -237,7 +244,13 @@ class State:
             self._withdraw(call)
             self.messages.append(Message("user", reason_of(seen.content), kind="correction"))
         else:
-            self.messages.append(Message("tool", seen.content, call_id=call.id, name=seen.name))
+            # results stand together right after their calls, before a correction that a deferred call left
+            at = len(self.messages)
+            while at and self.messages[at - 1].kind == "correction":
+                at -= 1
+            self.messages.insert(at, Message("tool", seen.content, call_id=call.id, name=seen.name))
+        if seen.direct and not self.pending:
+            self.candidate = seen.data if isinstance(seen.data, str) else canonical(seen.data)
         last = self.steps[-1]
         self.steps[-1] = replace(last, observations=(*last.observations, seen))
 
@@ -245,7 +258,7 @@ class State:
         """Take a deferred call out of the conversation; the step keeps it."""
         at = max(i for i, m in enumerate(self.messages) if call in m.calls)
         rest = tuple(c for c in self.messages[at].calls if c != call)
-        self.messages[at] = replace(self.messages[at], content="", calls=rest)
+        self.messages[at : at + 1] = [replace(self.messages[at], content="", calls=rest)] if rest else []
 
     @_apply.register
     def _(self, event: AnswerChecked) -> None:
@@ -262,7 +275,7 @@ class State:
     @_apply.register
     def _(self, event: HistoryCompacted) -> None:
         self.compacted = event
-        self.squeezed = event.how.startswith("harder")
+        self.squeezed = self.squeezed or event.how.startswith("harder")
 
     @_apply.register
     def _(self, event: LimitReached) -> None:

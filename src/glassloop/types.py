@@ -348,7 +348,8 @@ class Observation(Record):
 
     `cached` marks an answer from the record, `deferred` a call that was not run because a call beside it had
     to be answered first: the model is not shown its own premature call, since a small one clings to it.
-    `ran` is False for a call that was sent back before it reached its tool.
+    `ran` is False for a call that was sent back before it reached its tool. `direct` marks a good result of a tool
+    whose result is the answer.
     """
 
     call_id: str
@@ -362,6 +363,7 @@ class Observation(Record):
     cached: bool = False
     deferred: bool = False
     ran: bool = True
+    direct: bool = False
     approved_by: str = ""
     arguments: dict[str, Any] | None = None
 

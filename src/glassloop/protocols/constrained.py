@@ -15,7 +15,7 @@ from ..gears import Turn
 from ..prompts import text
 from ..types import Declaration, Message, Move, Reply, Request
 from .read_constrained import read_constrained
-from .render import signatures, wire
+from .render import answer_in, signatures, wire
 
 THOUGHT_CHARS = 200
 MOST_CALLS = 8
@@ -38,7 +38,7 @@ class ConstrainedProtocol:
     def ask(self, turn: Turn) -> Request:
         """Render the turn and the schema its step must fit."""
         rules = "rules" if turn.declared else "rules_without_tools"
-        system = text("constrained", turn.language, rules, tools=signatures(turn.declared))
+        system = text("constrained", turn.language, rules, tools=signatures(turn.declared), answer_in=answer_in(turn))
         return Request(
             messages=tuple(self._wire(turn, system)),
             schema=self.schema(turn),
@@ -74,7 +74,7 @@ class ConstrainedProtocol:
         }
 
     def _wire(self, turn: Turn, system: str) -> list[dict[str, Any]]:
-        reminder = text("constrained", turn.language, "after_results")
+        reminder = text("constrained", turn.language, "after_results", answer_in=answer_in(turn))
         return wire(turn, system, lambda m: self._one(m, turn.language), after_results=reminder)
 
     def _one(self, message: Message, language: str) -> tuple[str, str]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..gears import Turn
+from ..prompts import text
 from ..types import Declaration, Message
 
 _MAX_DEPTH = 4
@@ -80,6 +81,11 @@ def system_text(turn: Turn, rules: str) -> str:
     return "\n\n".join(part for part in (*own, rules) if part)
 
 
+def answer_in(turn: Turn) -> str:
+    """Say the language of the answer, to stand behind "the answer"."""
+    return text("answer", turn.language, f"in_{turn.answer_in or turn.language}")
+
+
 def wire(
     turn: Turn, rules: str, one: Callable[[Message], tuple[str, str]], *, after_results: str = ""
 ) -> list[dict[str, Any]]:
@@ -108,5 +114,5 @@ def wire(
     return out
 
 
-def _one_line(text: str) -> str:
-    return " ".join(str(text).split())
+def _one_line(words: str) -> str:
+    return " ".join(str(words).split())

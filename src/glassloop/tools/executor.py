@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ..events import ApprovalAsked, ApprovalGiven, CallFinished, CallStarted, Event
-from ..types import Declaration, Move, Observation, Repair, Source, ToolCall
+from ..types import Declaration, Move, Observation, Repair, Source, Step, ToolCall
 from . import observation as shapes
 from .declare import Context, Tool, check_names
 from .finality import looks_unfinished
@@ -25,6 +25,7 @@ from .names import nearest_name, resolve
 from .permission import Permission, approval_hash
 from .provenance import examples_taken, explain_sources, policy_verdict, sources_of
 from .schema import cast, check_result, explain
+from .threads import ToolExit
 
 if TYPE_CHECKING:
     from ..state import State
@@ -32,6 +33,15 @@ if TYPE_CHECKING:
 
 NO_SOURCE = "no source"
 """The data of an observation that sent a call back because a value came from nowhere."""
+
+TOO_EARLY = "too early"
+"""The same, where a call beside it may bring the value first."""
+ONLY_EXAMPLE = "only an example"
+"""The same, where the value is nothing but an example from the tool's description."""
+
+
+NO_TIME = 0.05
+"""Seconds a call gets when the run's deadline has passed: enough to fail as a time-out."""
 
 
 @dataclass
@@ -91,22 +101,25 @@ class ToolExecutor:
         return [tool.declaration for tool in self.tools.values()]
 
     def offered(self, state: State) -> Sequence[Declaration]:
-        """The tools that may be called now: none after a step that only repeated, else all not refused twice."""
-        if state.steps and self._only_repeated(state):
-            return []
-        refused = [o.name for _, o in state.observed if o.status == "denied"]
-        return [tool.declaration for tool in self.tools.values() if refused.count(tool.name) < 2]
+        """The tools that may be called now: all not refused twice.
 
-    def _only_repeated(self, state: State) -> bool:
-        """Whether the last step brought nothing: every call answered from the record, or failing as it did before."""
-        last = state.steps[-1].observations
-        calls = state.steps[-1].move.calls
-        before = [
-            (c.key, o.status) for s in state.steps[:-1] for c, o in zip(s.move.calls, s.observations, strict=False)
-        ]
-        return bool(last) and all(
-            o.cached or (o.status != "ok" and (c.key, o.status) in before)
-            for c, o in zip(calls, last, strict=False)
+        After a step that brought nothing its tools rest for a turn; after two such steps, or where a call was made
+        of nothing but examples, only the answer is left.
+        """
+        resting: set[str] = set()
+        if state.steps and self._fruitless(state.steps[-1], state):
+            again = len(state.steps) > 1 and self._fruitless(state.steps[-2], state)
+            if again or any(o.data == ONLY_EXAMPLE for o in state.steps[-1].observations):
+                return []
+            resting = {o.name for o in state.steps[-1].observations}
+        refused = [o.name for _, o in state.observed if o.status == "denied"]
+        return [tool.declaration for tool in self.tools.values() if refused.count(tool.name) < 2 and tool.name not in resting]
+
+    def _fruitless(self, step: Step, state: State) -> bool:
+        """Whether every call of a step was answered from the record, failed as it had before, or took examples."""
+        before = {c.key for s in state.steps if s.number < step.number for c, o in _pairs(s) if o.status != "ok"}
+        return bool(step.observations) and all(
+            o.cached or o.data == ONLY_EXAMPLE or (o.status != "ok" and c.key in before) for c, o in _pairs(step)
         )
 
     def barred(self, state: State) -> Sequence[ToolCall]:
@@ -131,7 +144,7 @@ class ToolExecutor:
             group = [self.prepare(waiting.pop(0), move, state)]
             while waiting and group[-1].side_by_side:
                 following = self.prepare(waiting[0], move, state, before=group)
-                if not following.side_by_side and following.answer is None:
+                if following.answer is None and (not following.side_by_side or _asked_already(following, group)):
                     break
                 waiting.pop(0)
                 group.append(following)
@@ -203,19 +216,20 @@ class ToolExecutor:
             return
         item.sources = sources_of(item.arguments, item.tool.declaration, state)
         policy = item.tool.provenance or {"read": "note", "write": "correct", "destructive": "refuse"}[item.tool.risk]
-        told = any(o.name == item.tool.name and o.data == NO_SOURCE and not o.deferred for _, o in state.observed)
+        told = any(o.name == item.tool.name and o.data == NO_SOURCE for _, o in state.observed)
         lost = not policy_verdict(item.sources, "refuse") or borrowed(item, before)
         if lost and any(p.answer is None for p in before):
             # What is missing may be just what a call beside it is about to find out.
-            self._fail(item, state, self.words(state, "deferred", name=item.tool.name), data=NO_SOURCE)
+            self._fail(item, state, self.words(state, "deferred", name=item.tool.name), data=TOO_EARLY)
             item.answer = replace(item.answer, deferred=True) if item.answer else None
         elif not policy_verdict(item.sources, policy, told=told):
             reason = explain_sources(item.sources, state.language)
             self._fail(item, state, reason, self.words(state, "no_source", name=item.tool.name), data=NO_SOURCE)
-        elif not told and (copied := examples_taken(item.sources, item.tool.declaration)):
-            values = ", ".join(f"{s.path} = {s.value}" for s in copied)
-            hint = self.words(state, "only_example_hint", name=item.tool.name)
-            self._fail(item, state, self.words(state, "only_example", values=values), hint, data=NO_SOURCE)
+        elif copied := examples_taken(item.sources, item.tool.declaration):
+            # It has to call something and has nothing to call. Its own call would only hold it there.
+            again = told or any(s.origin == "none" for s in copied)
+            self._fail(item, state, self.words(state, "only_example"), data=ONLY_EXAMPLE if again else NO_SOURCE)
+            item.answer = replace(item.answer, deferred=True) if item.answer else None
 
     def _answered(self, item: Prepared, move: Move, state: State, before: tuple[Prepared, ...]) -> None:
         """The same call again: a read whose answer is final comes from the record, a write is never done twice."""
@@ -270,7 +284,9 @@ class ToolExecutor:
         try:
             for item, task in zip(group, tasks, strict=True):
                 seen = await task
-                yield CallFinished(state.number, observation=replace(seen, approved_by=item.allowed_by))
+                yield CallFinished(
+                    state.number, observation=replace(seen, approved_by=item.allowed_by or seen.approved_by)
+                )
         finally:
             for task in tasks:
                 task.cancel()
@@ -328,22 +344,25 @@ class ToolExecutor:
             return item.answer
         assert item.tool is not None
         begun = self.clock()
-        attempts = 1 + (item.tool.retries if item.tool.risk == "read" or item.tool.idempotent else 0)
-        for attempt in range(1, attempts + 1):
-            seen = await self.run(item, state)
-            if seen.status == "ok" or attempt == attempts:
+        retries = item.tool.retries if item.tool.risk == "read" or item.tool.idempotent else 0
+        seen = await self.run(item, state)
+        for attempt in range(2, 2 + retries):
+            if seen.status == "ok" or seconds_left(state) == NO_TIME:
                 break
-        return replace(seen, seconds=self.clock() - begun)  # pyright: ignore[reportPossiblyUnboundVariable]
+            item.repairs = (*item.repairs, Repair("retried", before=seen.content, after=f"attempt {attempt}"))
+            seen = await self.run(item, state)
+        return replace(seen, seconds=self.clock() - begun)
 
     async def run(self, item: Prepared, state: State) -> Observation:
         """Enter the tool once, within its time, and turn whatever happens into an observation."""
         assert item.tool is not None
         tool = item.tool
         status, repairs = "ok", item.repairs
+        seconds = min(filter(None, (tool.timeout, seconds_left(state))), default=None)
         try:
-            data = await within(tool.invoke(item.arguments, self._context(item, state)), tool.timeout)
-        except (TimeoutError, asyncio.TimeoutError):
-            reason = self.words(state, "timed_out", name=tool.name, seconds=f"{tool.timeout:g}")
+            data = await within(tool.invoke(item.arguments, self._context(item, state)), seconds)
+        except OutOfTime:
+            reason = self.words(state, "timed_out", name=tool.name, seconds=f"{seconds:.3g}")
             return self._observe(item, "error", shapes.error(reason, self.words(state, "failed_hint"), tool.limit), reason)
         except Exception as error:  # whatever a tool raises is an observation
             reason = describe_error(error)
@@ -360,7 +379,8 @@ class ToolExecutor:
             status = "error"
             if '"hint":""' in content or '"hint"' not in content:
                 content = shapes.with_hint(content, self.words(state, "failed_hint"), tool.limit)
-        return replace(self._observe(item, status, content, data), repairs=repairs)
+        direct = tool.return_direct and status == "ok"
+        return replace(self._observe(item, status, content, data), repairs=repairs, direct=direct)
 
     def _context(self, item: Prepared, state: State) -> Context:
         return Context(
@@ -385,6 +405,11 @@ class ToolExecutor:
         )
 
 
+def _pairs(step: Step) -> Iterable[tuple[ToolCall, Observation]]:
+    """The calls of a step with their observations; an interrupted step has fewer of these."""
+    return zip(step.move.calls, step.observations, strict=False)
+
+
 def borrowed(item: Prepared, before: Iterable[Prepared]) -> bool:
     """Whether a text stands for another thing in a call beside this one: a placeholder for a value not known yet."""
     texts = {(name, v) for name, v in item.arguments.items() if isinstance(v, str) and v}
@@ -397,9 +422,45 @@ def borrowed(item: Prepared, before: Iterable[Prepared]) -> bool:
     return False
 
 
-async def within(work: Awaitable[Any], seconds: float | None) -> Any:
-    """Await `work` for at most `seconds` (None or 0: no limit)."""
-    return await asyncio.wait_for(work, seconds or None)
+def _asked_already(item: Prepared, group: Iterable[Prepared]) -> bool:
+    """Whether the very same call is about to run beside this one: it waits for that result instead."""
+    return any(p.answer is None and p.tool is not None and p.final.key == item.final.key for p in group)
+
+
+class OutOfTime(Exception):
+    """A tool's time is up. Not a `TimeoutError`, since those a tool may raise itself, about something else."""
+
+
+async def within(work: Coroutine[Any, Any, Any], seconds: float | None) -> Any:
+    """Await `work` for at most `seconds` (None or 0: no limit), and no longer even if it will not be cancelled.
+
+    Raises:
+        OutOfTime: The time is up; the work is cancelled and left behind.
+    """
+    task = asyncio.ensure_future(work)
+    try:
+        done, _ = await asyncio.wait({task}, timeout=seconds or None)
+    finally:
+        if not task.done():
+            task.add_done_callback(_forget)
+            task.cancel()
+    if not done:
+        raise OutOfTime
+    if task.cancelled():
+        raise ToolExit("the tool cancelled itself")
+    return task.result()
+
+
+def _forget(task: asyncio.Task[Any]) -> None:
+    """Take note of how a task ended that nobody waits for, so that asyncio does not complain about it."""
+    if not task.cancelled():
+        task.exception()
+
+
+def seconds_left(state: State) -> float | None:
+    """Seconds until the run's deadline, never less than `NO_TIME`; None without one."""
+    limit = state.started_event.limits.get("seconds")
+    return max(NO_TIME, state.begun_at + limit - time.time()) if limit else None
 
 
 def describe_error(error: BaseException) -> str:
