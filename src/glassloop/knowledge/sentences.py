@@ -21,7 +21,7 @@ _MARKS = re.compile(
       |（[^（）\n]{{1,120}}）|\([^()\n]{{1,120}}\)|《[^《》\n]{{1,60}}》|`[^`\n]{{1,160}}`)
     |(?P<wide>[。！？；]+[{_CLOSERS}]*\s*)
     |(?P<thin>[.!?;]+[{_CLOSERS}]*(?:\s+|$|(?=[{CJK}])))
-    |(?P<line>[ \t]*\r?\n[ \t]*)
+    |(?P<line>\r?\n[ \t]*)
     """,
     re.VERBOSE,
 )
@@ -32,7 +32,7 @@ _ABBREVIATIONS = frozenset(
 )
 _WORD_BEFORE = re.compile(r"[A-Za-z][A-Za-z.]*$")
 _NUMBER_LABEL = re.compile(r"(?:^|\n)[ \t]*(?:\d{1,3}|[A-Za-z])$")
-_CLAUSES = re.compile(r"[，、：,:]+\s*|[ \t]*\r?\n[ \t]*|(?<=\s)[-–—]+\s+|——")
+_CLAUSES = re.compile(r"[，、：,:]+\s*|\n[ \t]*|(?<=\s)[-–—]{1,3}\s+|——")
 _SPACES = re.compile(r"\s+")
 _GOES_ON_AFTER_QUOTE = frozenset("，,、：:；;。.！!？?—-的地得是說说道問问答喊叫曰為为與与和及等然隨随便就）)」』”")
 
@@ -131,7 +131,7 @@ def _line_ends(text: str, last: int, before: int, after: int) -> bool:
     """A new line ends a sentence after a colon, a hard break, a blank line or a short line; wrapped prose goes on."""
     if text.count("\n", before, after) > 1 or text[after] == "\n" or before == last:
         return True
-    if text[before - 1] in ":：\\" or text[before : before + 2] == "  ":
+    if text[before - 1] in ":：\\" or text[before - 2 : before] == "  ":
         return True
     line_start = max(last, text.rfind("\n", last, before) + 1)
     return before - line_start < 40 and not text[after].islower()
