@@ -49,6 +49,9 @@ _SENTENCE_MARKS = tuple("。！？；.!?;，,：:")
 _INLINE = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|[*_`]{1,3}([^*_`]+)[*_`]{1,3}|<[^>]+>|\{#[^}]*\}")
 
 
+_LONGEST_TITLE = 300
+
+
 def read_blocks(text: str, format: Format = "markdown") -> list[Block]:
     """Blocks that tile `text`; joining their ranges gives it back."""
     if format == "table":
@@ -59,7 +62,7 @@ def read_blocks(text: str, format: Format = "markdown") -> list[Block]:
 
 def plain_title(raw: str) -> str:
     """A heading without its markup, on one line."""
-    return " ".join(_INLINE.sub(lambda m: m.group(1) or m.group(2) or "", raw).split())
+    return " ".join(_INLINE.sub(lambda m: m.group(1) or m.group(2) or "", raw[:_LONGEST_TITLE]).split())
 
 
 def _rows(text: str) -> list[Block]:
