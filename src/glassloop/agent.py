@@ -13,7 +13,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, 
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from .errors import ConfigurationError
 from .events import Event, ModelRetried, Noted, RunEnded, RunStarted
@@ -21,16 +21,24 @@ from .gears import Memory, Model, Recorder, ReplyProtocol, Verifier
 from .journal.conditions import settings_record, tool_record
 from .journal.record import RUNS, JournalRecorder, find_run, new_run_id, read_events
 from .limits import LimitKeeper, Limits
-from .loop import Gears, react
+from .loop import Gears
 from .memory.view import WindowMemory
+from .models.profile import load_profile
 from .prompts import language_of, text
 from .protocols import choose, listen
 from .state import State
+from .strategies import StrategyName, check_strategy, drive
 from .tools.declare import Tool, as_tool
 from .tools.executor import ToolExecutor
 from .tools.permission import AuditLog, Permission, default_approver
 from .types import Message, Run, Usage
 from .verify import HonestVerifier, OffVerifier
+from .verify.citations import cited_sources, numbered_passages
+
+if TYPE_CHECKING:
+    from .chat import Session
+    from .knowledge.shelf import Shelf
+    from .memory.sessions import SessionStore
 
 T = TypeVar("T")
 ProtocolName = Literal["auto", "constrained", "native", "text"]
@@ -49,6 +57,7 @@ class Agent:
         tools: Functions, `@tool`s or `Tool`s.
         system: Instructions of your own, before the protocol's.
         protocol: How steps are asked for and read; `auto` takes the best the server can do, or pass your own.
+        strategy: How to think: `react`, a `plan` first, or `direct` without tools; see `strategies/`.
         language: Language of prompts and corrections; `auto` follows the question.
         limits: When a run must end.
         approver: Who is asked before a write: see `tools/permission.py`; None asks on a terminal or refuses.
@@ -57,7 +66,10 @@ class Agent:
         memory: What the model sees; None keeps the whole history inside the model's context.
         provenance: Whether arguments must come from somewhere.
         temperature: Sampling temperature of the steps.
+        final_temperature: The final answer is worded once more at this temperature, its facts checked again.
         seed: Sampling seed handed to the server.
+        knowledge: A `KnowledgeBase`, or where one is: the agent gets the tool `search_knowledge`.
+        knowledge_first: Passages are put before the question as well.
         journal: The directory of run journals, False for none, or a `Recorder`.
         audit: The file of who allowed what; None puts it beside the runs' directory.
         price: Money for a `Usage`, for `Limits.cost` and `Run.cost`.
@@ -73,6 +85,7 @@ class Agent:
         *,
         system: str = "",
         protocol: ProtocolName | ReplyProtocol = "auto",
+        strategy: StrategyName = "react",
         language: Literal["auto", "en", "zh"] = "auto",
         limits: Limits | None = None,
         approver: Any = None,
@@ -81,16 +94,22 @@ class Agent:
         memory: Memory | None = None,
         provenance: bool = True,
         temperature: float = 0.1,
+        final_temperature: float | None = None,
         seed: int | None = None,
+        knowledge: Any = None,
+        knowledge_first: bool = False,
         journal: bool | str | Path | Recorder = True,
         audit: str | Path | None = None,
         price: Callable[[Usage], float | None] | None = None,
     ) -> None:
-        self.tools: list[Tool] = [as_tool(t) for t in tools]
+        self.shelf = _shelf(knowledge, first=knowledge_first)
+        self.tools: list[Tool] = [as_tool(t) for t in (*tools, *([self.shelf.function] if self.shelf else ()))]
         self.system = system
         self.language = language
         self.limits = limits or Limits()
         self.temperature = temperature
+        self.final_temperature = final_temperature
+        self.strategy = check_strategy(strategy)
         self.seed = seed
         self.price = price
         self._model = model
@@ -147,19 +166,23 @@ class Agent:
             run_id=run_id or new_run_id(),
             question=question,
             system=self.system,
-            language=language_of(question) if self.language == "auto" else self.language,
+            language=self._prompt_language(question),
             model=self.model.name,
             protocol=self.protocol.name,
-            tools=tuple(tool_record(tool) for tool in self.tools),
+            strategy=self.strategy,
+            tools=tuple(tool_record(tool) for tool in self.tools) if self.strategy != "direct" else (),
             limits=self.limits.to_dict(),
-            settings={"answer_in": language_of(question)} | settings_record(
+            settings=settings_record(
                 temperature=self.temperature,
                 seed=self.seed,
                 verifier="off" if isinstance(self.verifier, OffVerifier) else "on",
                 provenance=self.executor.provenance,
                 capabilities=self.model.capabilities,
                 allow=tuple(self.permission.allow),
+                answer_in=language_of(question),
+                final_temperature=self.final_temperature,
             ),
+            knowledge=self.shelf.before(question, keep=bool(history)) if self.shelf else (),
             history=tuple(history),
             version=_version(),
         )
@@ -190,7 +213,20 @@ class Agent:
         for event in read_events(find_run(run_id, self.runs)):
             if not (isinstance(event, RunEnded) and event.stop in RESUMABLE):
                 state.apply(event)
+        if self.shelf is not None:
+            self.shelf.recall(numbered_passages(state))
         return RunStream(self, state, None, live=live)
+
+    def session(self, name: str = "default", store: SessionStore | str | Path | None = None) -> Session:
+        """Return a conversation by name: its turns are kept, and every question knows the ones before it.
+
+        Args:
+            name: The session; the same name goes on with it, in this process or another.
+            store: Where sessions are kept; None puts them beside the runs' directory.
+        """
+        from .chat import Session
+
+        return Session(self, name, store)
 
     # -- the parts ----------------------------------------------------------------------------
 
@@ -203,11 +239,19 @@ class Agent:
             self._model = find(str(self._model) if self._model is not None else None).model
         return self._model
 
+    def _prompt_language(self, question: str) -> str:
+        """The language of prompts: as told, else the one that was measured to serve this model, else the question's."""
+        if self.language != "auto":
+            return self.language
+        profile = load_profile(self.model.name)
+        measured = profile.prompt_language if profile else "auto"
+        return language_of(question) if measured == "auto" else measured
+
     @property
     def protocol(self) -> ReplyProtocol:
         """The protocol in use; `auto` is decided by what the model can do."""
         if isinstance(self._protocol, str):
-            self._protocol = choose(self._protocol, self.model.capabilities)
+            self._protocol = choose(self._protocol, self.model.capabilities, load_profile(self.model.name))
         return self._protocol
 
     @property
@@ -262,6 +306,7 @@ class RunStream:
         self._begin = begin
         self._events = self._narrate()
         self._price = agent.price
+        self._shelf = agent.shelf
 
     @property
     def run(self) -> Run:
@@ -278,6 +323,8 @@ class RunStream:
         await self._events.aclose()
 
     async def _narrate(self) -> AsyncGenerator[Event, None]:
+        if self._shelf is not None:
+            self._shelf.enter()
         try:
             if self._begin is not None:
                 for event in self._take(self._begin):
@@ -285,7 +332,7 @@ class RunStream:
                 if self._begin.limits.get("cost") and (self._price is None or self._price(Usage()) is None):
                     for event in self._take(Noted(text=PRICE_UNKNOWN)):
                         yield event
-            async with aclosing(react(self._gears, self.state)) as events:
+            async with aclosing(drive(self._gears, self.state)) as events:
                 async for event in events:
                     for taken in self._take(event):
                         yield taken
@@ -294,13 +341,16 @@ class RunStream:
                 self._take(RunEnded(self.state.number, stop="cancelled", usage=self.state.usage, detail="interrupted"))
             raise
         finally:
+            if self._shelf is not None:
+                self._shelf.leave()
             if self.recorder is not None:
                 self.recorder.close()
 
     def _take(self, event: Event) -> list[Event]:
         """Stamp, record and apply an event; a journal that cannot be written is said once and the run goes on."""
-        if isinstance(event, RunEnded) and self._price is not None:
-            event = replace(event, cost=self._price(event.usage))
+        if isinstance(event, RunEnded):
+            cost = self._price(event.usage) if self._price is not None else None
+            event = replace(event, cost=cost, sources=cited_sources(event.answer, self.state))
         event = replace(event, seq=self.state.seq + 1, at=time.time())
         out = [event]
         if self.recorder is not None and not self.state.journal_lost:
@@ -346,6 +396,15 @@ def wait_for(work: Coroutine[Any, Any, T]) -> T:
     if failure:
         raise failure[0]
     return result[0]
+
+
+def _shelf(knowledge: Any, *, first: bool) -> Shelf | None:
+    if knowledge is None:
+        return None
+    from .knowledge.base import KnowledgeBase
+    from .knowledge.shelf import Shelf
+
+    return Shelf(KnowledgeBase.open(knowledge) if isinstance(knowledge, (str, Path)) else knowledge, first=first)
 
 
 def _words(group: str) -> Callable[..., str]:

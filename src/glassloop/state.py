@@ -11,9 +11,11 @@ import json
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import singledispatchmethod
+from typing import Any
 
 from .events import (
     AnswerChecked,
+    AnswerReworded,
     ApprovalAsked,
     ApprovalGiven,
     CallFinished,
@@ -24,9 +26,11 @@ from .events import (
     ModelAsked,
     ModelReplied,
     MoveRead,
+    PlanMade,
     RunEnded,
     RunStarted,
 )
+from .prompts import text
 from .types import Message, Move, Observation, Reply, Request, Run, Step, ToolCall, Usage, canonical
 
 STEP_PURPOSES = ("step",)
@@ -69,6 +73,8 @@ class State:
         self.faults = 0
         self.corrections = 0
         self.checked: AnswerChecked | None = None
+        self.plans: list[PlanMade] = []
+        self.reworded = False
         self.ending: LimitReached | None = None
         self.ended: RunEnded | None = None
         self.compacted: HistoryCompacted | None = None
@@ -175,6 +181,8 @@ class State:
         if event.system:
             self.messages.append(Message("system", event.system))
         self.messages.extend(event.history)
+        if event.knowledge:
+            self.messages.append(Message("user", passages_text(event.knowledge, event.language), kind="knowledge"))
         self.messages.append(Message("user", event.question, kind="question"))
 
     @_apply.register
@@ -273,6 +281,21 @@ class State:
             self.messages.append(Message("user", event.verdict.complaint, kind="correction"))
 
     @_apply.register
+    def _(self, event: PlanMade) -> None:
+        self.unread = False
+        self.plans.append(event)
+        steps = "\n".join(f"{number}. {step}" for number, step in enumerate(event.steps, 1))
+        made = text("strategies", self.language, "made" if steps else "made_empty", steps=steps)
+        self.messages.append(Message("user", made, kind="correction"))
+
+    @_apply.register
+    def _(self, event: AnswerReworded) -> None:
+        self.unread = False
+        self.reworded = True
+        if event.kept:
+            self.checked = AnswerChecked(event.step, answer=event.answer, verdict=event.verdict)
+
+    @_apply.register
     def _(self, event: HistoryCompacted) -> None:
         self.compacted = event
         self.squeezed = self.squeezed or event.how.startswith("harder")
@@ -293,3 +316,13 @@ def reason_of(content: str) -> str:
         return str(json.loads(content).get("reason", content))
     except ValueError:
         return content
+
+
+def passages_text(passages: Iterable[dict[str, Any]], language: str) -> str:
+    """Write retrieved passages as the model is shown them before the question, numbered for citing."""
+    lines = [text("knowledge", language, "head")]
+    for record in passages:
+        page = text("knowledge", language, "page", page=record["page"]) if record.get("page") else ""
+        place = ", ".join(part for part in (str(record.get("source", "")), page, str(record.get("headings", ""))) if part)
+        lines.append(f"[{record['n']}] ({place}) {record.get('text', '')}")
+    return "\n".join(lines)

@@ -26,6 +26,9 @@ ROWS = [json.loads(line) for line in CASES.read_text("utf-8").splitlines()]
 LOOPS = [row for row in ROWS if row["protocol"] == "loop"]
 TOOLS = [row for row in ROWS if row["protocol"] == "tool"]
 
+QUESTION = "Is it 7 tons? Please do what is needed and tell me the outcome."
+"""The rows give no question; this one names the one figure that a script answers with and no tool returns."""
+
 ENDS = {
     "answer": {"answered"},
     "max_steps": {"max_steps"},
@@ -91,7 +94,7 @@ def play(row: dict[str, Any]) -> tuple[Run, ScriptedModel, Counter[str]]:
         limits=Limits(steps=row["input"]["max_steps"]),
         journal=False,
     )
-    return agent.run("Please do what is needed and tell me the outcome."), model, entered
+    return agent.run(QUESTION), model, entered
 
 
 def shown(request: Any) -> str:

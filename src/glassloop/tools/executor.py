@@ -44,6 +44,10 @@ NO_TIME = 0.05
 """Seconds a call gets when the run's deadline has passed: enough to fail as a time-out."""
 
 
+STUCK = 3
+"""Steps in a row with one and the same thought after which their tool rests."""
+
+
 @dataclass
 class Prepared:
     """A call on its way through the pipeline: either still to run, or already answered."""
@@ -103,15 +107,18 @@ class ToolExecutor:
     def offered(self, state: State) -> Sequence[Declaration]:
         """The tools that may be called now: all not refused twice.
 
-        After a step that brought nothing its tools rest for a turn; after two such steps, or where a call was made
-        of nothing but examples, only the answer is left.
+        After a step that brought nothing its tools rest for a turn; after two such steps only the answer is left.
+        A tool called three times in a row for the same stated thought rests too: the model goes round in its head.
         """
         resting: set[str] = set()
         if state.steps and self._fruitless(state.steps[-1], state):
-            again = len(state.steps) > 1 and self._fruitless(state.steps[-2], state)
-            if again or any(o.data == ONLY_EXAMPLE for o in state.steps[-1].observations):
+            if len(state.steps) > 1 and self._fruitless(state.steps[-2], state):
                 return []
             resting = {o.name for o in state.steps[-1].observations}
+        last = state.steps[-STUCK:]
+        if len(last) == STUCK and len({s.move.thought for s in last}) == 1 and last[0].move.thought:
+            names = [{o.name for o in s.observations} for s in last]
+            resting |= set.intersection(*names)
         refused = [o.name for _, o in state.observed if o.status == "denied"]
         return [tool.declaration for tool in self.tools.values() if refused.count(tool.name) < 2 and tool.name not in resting]
 
