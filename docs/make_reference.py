@@ -36,7 +36,7 @@ SECTIONS = {
     "Memory": "memory",
     "Models": "models",
     "Knowledge": "knowledge",
-    "Journal": "journal",
+    "Journal": "journal.record",
     "Evaluation": "evaluation",
     "Ready tools": "toolbox",
 }
@@ -85,7 +85,8 @@ def entry(name: str, value: Any) -> str:
     """Return one class, function or tool as Markdown."""
     if hasattr(value, "declaration") and not inspect.isclass(value):
         return f"### `{name}`\n\n{value.declaration.description}\n"
-    lines = [f"### `{name}{signature(value)}`\n", prose(value)]
+    called = signature(value)
+    lines = [f"### {name}\n", *([wrapped(name, called)] if called else []), prose(value)]
     if inspect.isclass(value) and not issubclass(value, BaseException):
         for attribute, member in vars(value).items():
             documented = inspect.getdoc(getattr(value, attribute)) if callable_like(member) else None
@@ -103,43 +104,75 @@ def callable_like(member: Any) -> bool:
 
 
 def signature(value: Any) -> str:
-    """Return a signature without the noise of modules and `self`."""
+    """Return a signature on one line, without `self` and without the noise of module names."""
     if inspect.isclass(value) and (issubclass(value, BaseException) or getattr(value, "_is_protocol", False)):
         return ""
     try:
         given = inspect.signature(value)
     except (TypeError, ValueError):
         return "(…)"
-    parameters = [p for p in given.parameters.values() if p.name != "self"]
-    plain: list[inspect.Parameter] = []
-    for parameter in parameters:
-        if parameter.default is not parameter.empty and " at 0x" in repr(parameter.default):
-            parameter = parameter.replace(default=Ellipsis)
-        elif dataclasses.is_dataclass(parameter.default) or repr(parameter.default).startswith("<factory>"):
-            parameter = parameter.replace(default=Ellipsis)
-        plain.append(parameter)
-    text = str(given.replace(parameters=plain))
-    text = re.sub(r"'([^']*)'(?=[,)=\]]| =| ->|$)", r"\1", text) if "from __future__" else text
-    return re.sub(r"\b(?:typing|collections\.abc|pathlib|glassloop(?:\.\w+)*)\.", "", text).replace("'", "")
+    parts: list[str] = []
+    star = False
+    for parameter in given.parameters.values():
+        if parameter.name == "self":
+            continue
+        if parameter.kind is parameter.KEYWORD_ONLY and not star:
+            parts.append("*")
+            star = True
+        star = star or parameter.kind is parameter.VAR_POSITIONAL
+        stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+        hint = "" if parameter.annotation is parameter.empty else f": {plain(parameter.annotation)}"
+        default = "" if parameter.default is parameter.empty else f" = {shown(parameter.default)}"
+        parts.append(f"{stars}{parameter.name}{hint}{default}")
+    back = given.return_annotation
+    arrow = "" if back is given.empty or inspect.isclass(value) else f" -> {plain(back)}"
+    return f"({', '.join(parts)}){arrow}"
+
+
+def plain(annotation: Any) -> str:
+    """Return an annotation as it is written in the code."""
+    text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+    return re.sub(r"\b(?:typing|collections\.abc|pathlib|glassloop(?:\.\w+)*)\.", "", text.strip("\"'"))
+
+
+def shown(default: Any) -> str:
+    """Return a default that reads the same on every machine."""
+    text = repr(default)
+    long = len(text) > 40 or " at 0x" in text or text.startswith(("<", "PosixPath"))
+    return "…" if long or dataclasses.is_dataclass(default) else text
+
+
+def wrapped(name: str, called: str) -> str:
+    """Return a signature as a code block, one parameter a line where it is long."""
+    text = f"{name}{called}"
+    if len(text) > 110 and ", " in text:
+        inner, _, after = text[len(name) + 1 :].rpartition(")")
+        pieces = re.split(r", (?=\*{0,2}\w+(?::| =|$|,)|\*(?:,|$))", inner)
+        text = f"{name}(\n" + "".join(f"    {piece},\n" for piece in pieces) + f"){after}"
+    return f"```python\n{text}\n```\n"
 
 
 def prose(value: Any) -> str:
     """Return a Google-style docstring as Markdown."""
     out: list[str] = []
-    inside = False
+    section = ""
     for line in inspect.cleandoc(value.__doc__ or "").splitlines():
-        if re.fullmatch(r"(Args|Returns|Yields|Raises|Attributes|Example|Examples):", line):
-            inside = not line.startswith("Example")
-            out.append(f"**{line[:-1]}**\n")
-        elif inside and re.match(r"    \S", line):
+        if heading := re.fullmatch(r"(Args|Returns|Yields|Raises|Attributes|Example|Examples):", line):
+            section = heading[1]
+            out.append(f"**{section}**\n")
+        elif line.strip() and not line.startswith(" "):
+            section = ""
+            out.append(line)
+        elif section.startswith("Example"):
+            out.append(line.removeprefix("    "))
+        elif section and re.match(r"    \S", line):
             name, _, rest = line.strip().partition(": ")
             named = rest and re.fullmatch(r"[\w*]+(?:, \w+)*", name)
             out.append(f"- `{name}`: {rest}" if named else f"- {line.strip()}")
-        elif inside and line.startswith("     "):
+        elif section and line.strip():
             out[-1] += " " + line.strip()
         else:
-            inside = inside and not line.strip()
-            out.append(line[4:] if line.startswith("    ") else line)
+            out.append(line)
     return "\n".join(out).rstrip() + "\n"
 
 
