@@ -169,6 +169,22 @@ class AnswerChecked(Event):
 
 
 @dataclass(frozen=True)
+class PlanMade(Event):
+    """A complete plan for what is left to do; a later one takes the place of an earlier one."""
+
+    steps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class AnswerReworded(Event):
+    """The final answer in new words, and the verdict on them; the answer stays as it was unless `kept`."""
+
+    answer: str = ""
+    verdict: Verdict = Verdict(True)
+    kept: bool = False
+
+
+@dataclass(frozen=True)
 class HistoryCompacted(Event):
     """What the model sees was shortened: estimated tokens before and after, and the view that replaces it."""
 

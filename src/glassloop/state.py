@@ -323,6 +323,7 @@ def passages_text(passages: Iterable[dict[str, Any]], language: str) -> str:
     lines = [text("knowledge", language, "head")]
     for record in passages:
         page = text("knowledge", language, "page", page=record["page"]) if record.get("page") else ""
-        place = ", ".join(part for part in (str(record.get("source", "")), page, str(record.get("headings", ""))) if part)
+        parts = (str(record.get("source", "")), page, str(record.get("headings", "")))
+        place = ", ".join(part for part in parts if part)
         lines.append(f"[{record['n']}] ({place}) {record.get('text', '')}")
     return "\n".join(lines)

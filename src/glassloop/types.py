@@ -316,6 +316,7 @@ class Move(Record):
     content: str = ""
     said: str = ""
     reason: str = ""
+    doubt: float | None = None
 
     def __post_init__(self) -> None:
         if bool(self.calls) + (self.answer is not None) + (self.fault is not None) != 1:

@@ -150,7 +150,7 @@ def functions(row: dict[str, Any]) -> list[Any]:
 
 
 def run_tool_row(row: dict[str, Any]) -> tuple[Run, float, float]:
-    """Call the row's tool from a run; returns it with the tool's wall time and the longest the event loop stood still."""
+    """Call the row's tool from a run; also returns its wall time and the longest the event loop stood still."""
     options = {k: row["input"][k] for k in ("name", "timeout", "return_direct") if k in row["input"]}
     made = tool(functions(row)[0], **options)
     asked = row["input"].get("parallel_calls") or [row["input"].get("call", {})]

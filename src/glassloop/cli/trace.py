@@ -13,6 +13,7 @@ from rich.text import Text
 
 from ..events import (
     AnswerChecked,
+    AnswerReworded,
     ApprovalAsked,
     ApprovalGiven,
     CallFinished,
@@ -23,6 +24,7 @@ from ..events import (
     ModelRetried,
     MoveRead,
     Noted,
+    PlanMade,
     RunEnded,
     TextStreamed,
 )
@@ -75,6 +77,13 @@ class Trace:
             self._line("↻", f"{event.reason}; trying again in {event.delay:.1f} s", "yellow")
         elif isinstance(event, Noted):
             self._line("!", event.text, "yellow")
+        elif isinstance(event, PlanMade):
+            for number, step in enumerate(event.steps, 1):
+                self._line("▤", f"{number}. {step}", "cyan")
+        elif isinstance(event, AnswerReworded):
+            if event.kept and self.answers:
+                self.console.print()
+                self.console.print(Text(event.answer))
         elif isinstance(event, RunEnded):
             self._end(event)
 

@@ -48,6 +48,8 @@ def settings_record(
     provenance: bool,
     capabilities: Capabilities,
     allow: tuple[str, ...] = (),
+    answer_in: str = "",
+    final_temperature: float | None = None,
 ) -> dict[str, Any]:
     """Return an agent's settings as the journal keeps them.
 
@@ -58,7 +60,10 @@ def settings_record(
         provenance: Whether arguments must come from somewhere.
         capabilities: What the model was taken to be able to do; its context decides what memory shows.
         allow: Destructive tools that were allowed.
+        answer_in: Language of the question, and so of the answer.
+        final_temperature: Temperature at which the final answer is worded once more.
     """
+    extra = {"answer_in": answer_in or None, "final_temperature": final_temperature}
     return {
         "temperature": temperature,
         "seed": seed,
@@ -67,6 +72,7 @@ def settings_record(
         "context": capabilities.context,
         "capabilities": asdict(capabilities),
         "allow": list(allow),
+        **{k: v for k, v in extra.items() if v is not None},
     }
 
 

@@ -142,6 +142,8 @@ def agent_from(events: Sequence[Event], tools: Iterable[Any] | None = None, **op
     fitting: dict[str, Any] = {
         "model": TapeModel(Tape(events), start.model, capabilities_from(settings), []),
         "system": start.system,
+        "strategy": start.strategy,
+        "final_temperature": settings.get("final_temperature"),
         "protocol": protocol,
         "language": language,
         "limits": Limits.from_dict(start.limits),
@@ -213,9 +215,9 @@ class Player:
 
     async def _play_until_pause(self) -> Difference | None:
         """Play until the loop ends, pauses, or does something else; return the difference in the last case."""
-        from ..loop import react
+        from ..strategies import drive
 
-        loop: Any = react(self._gears, self.state)
+        loop: Any = drive(self._gears, self.state)
         try:
             async for event in loop:
                 self._pass_notes()
@@ -266,7 +268,9 @@ class Player:
     def _compared(self, event: Event, recorded: Event) -> tuple[dict[str, Any], dict[str, Any], list[Change]]:
         then, now = event_data(recorded), event_data(event)
         if isinstance(event, RunEnded):
-            then.pop("cost", None)  # money is the agent's affair: the loop does not know prices
+            # Money and sources are the agent's affair: the loop knows neither prices nor passages.
+            then.pop("cost", None)
+            then.pop("sources", None)
         if isinstance(event, MoveRead) and isinstance(recorded, MoveRead):
             now = _with_ids_of(recorded, now)
         if is_masked(then):

@@ -15,6 +15,7 @@ from typing import Any, cast
 
 from ..events import (
     AnswerChecked,
+    AnswerReworded,
     ApprovalAsked,
     ApprovalGiven,
     CallFinished,
@@ -27,6 +28,7 @@ from ..events import (
     ModelRetried,
     MoveRead,
     Noted,
+    PlanMade,
     RunEnded,
     RunStarted,
 )
@@ -121,6 +123,8 @@ class Timeline:
             CallStarted: self._call,
             CallFinished: self._finished,
             AnswerChecked: self._checked,
+            AnswerReworded: self._reworded,
+            PlanMade: self._planned,
             HistoryCompacted: self._compacted,
             LimitReached: self._limit,
             Noted: self._noted,
@@ -280,6 +284,15 @@ class Timeline:
         facts = {k: v for k, v in facts.items() if v}
         title = "supported" if verdict.ok else "sent back once" if e.corrected else "given as it is, marked"
         return [Row("check", title=title, text=e.answer, level="good" if verdict.ok else "bad", facts=facts)]
+
+    def _reworded(self, e: AnswerReworded) -> list[Row]:
+        title = "in new words" if e.kept else "new words not used"
+        facts: dict[str, Any] = {"reasons": list(e.verdict.reasons)} if e.verdict.reasons else {}
+        return [Row("check", title=title, text=e.answer, level="good" if e.kept else "warn", facts=facts)]
+
+    def _planned(self, e: PlanMade) -> list[Row]:
+        steps = "\n".join(f"{number}. {step}" for number, step in enumerate(e.steps, 1))
+        return [Row("note", title="plan", text=steps or "no tool is needed")]
 
     def _compacted(self, e: HistoryCompacted) -> list[Row]:
         facts = {"messages": len(e.messages), "covers": e.covers}

@@ -9,11 +9,13 @@ The words bring most of the gain and the grammar the certainty, so both say the 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from ..gears import Turn
 from ..prompts import text
 from ..types import Declaration, Message, Move, Reply, Request
+from .doubt import TOP, doubt_of
 from .read_constrained import read_constrained
 from .render import answer_in, signatures, wire
 
@@ -44,11 +46,13 @@ class ConstrainedProtocol:
             schema=self.schema(turn),
             temperature=turn.temperature,
             max_tokens=turn.max_tokens or 1024,
+            logprobs=0 if turn.answer_only or not turn.tools else TOP,
         )
 
     def read(self, reply: Reply, turn: Turn) -> Move:
-        """Understand one JSON step; see `read_constrained`."""
-        return read_constrained(reply, turn)
+        """Understand one JSON step, and how sure the model was to call; see `read_constrained` and `doubt_of`."""
+        move = read_constrained(reply, turn)
+        return replace(move, doubt=doubt_of(reply)) if move.calls else move
 
     def schema(self, turn: Turn) -> dict[str, Any]:
         """Return the JSON Schema of the next step."""

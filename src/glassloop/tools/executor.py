@@ -44,6 +44,13 @@ NO_TIME = 0.05
 """Seconds a call gets when the run's deadline has passed: enough to fail as a time-out."""
 
 
+DOUBTED = "doubted"
+"""The same, where the model was not sure that a tool is needed and nothing in the call speaks for it."""
+DOUBT = 0.001
+"""Probability of answering from which a call without evidence is not run; see `protocols/doubt.py`."""
+EVIDENCE = ("question", "history", "observation", "derived")
+"""Origins that speak for a call: its values were given or found."""
+
 STUCK = 3
 """Steps in a row with one and the same thought after which their tool rests."""
 
@@ -111,6 +118,8 @@ class ToolExecutor:
         A tool called three times in a row for the same stated thought rests too: the model goes round in its head.
         """
         resting: set[str] = set()
+        if state.steps and any(o.data == DOUBTED for o in state.steps[-1].observations):
+            return []
         if state.steps and self._fruitless(state.steps[-1], state):
             if len(state.steps) > 1 and self._fruitless(state.steps[-2], state):
                 return []
@@ -232,6 +241,9 @@ class ToolExecutor:
         elif not policy_verdict(item.sources, policy, told=told):
             reason = explain_sources(item.sources, state.language)
             self._fail(item, state, reason, self.words(state, "no_source", name=item.tool.name), data=NO_SOURCE)
+        elif doubtful(move, item, state):
+            self._fail(item, state, self.words(state, "doubted"), data=DOUBTED)
+            item.answer = replace(item.answer, deferred=True) if item.answer else None
         elif copied := examples_taken(item.sources, item.tool.declaration):
             # It has to call something and has nothing to call. Its own call would only hold it there.
             again = told or any(s.origin == "none" for s in copied)
@@ -415,6 +427,13 @@ class ToolExecutor:
 def _pairs(step: Step) -> Iterable[tuple[ToolCall, Observation]]:
     """The calls of a step with their observations; an interrupted step has fewer of these."""
     return zip(step.move.calls, step.observations, strict=False)
+
+
+def doubtful(move: Move, item: Prepared, state: State) -> bool:
+    """Whether the model was unsure that a tool is needed at all, nothing is found yet, and no value speaks for the call."""
+    if (move.doubt or 0.0) < DOUBT or any(o.status == "ok" for _, o in state.observed):
+        return False
+    return not any(s.origin in EVIDENCE for s in item.sources)
 
 
 def borrowed(item: Prepared, before: Iterable[Prepared]) -> bool:

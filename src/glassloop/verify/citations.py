@@ -15,6 +15,7 @@ _CODE = re.compile(r"```[\s\S]*?(?:```|$)|`[^`\n]*`")
 _CITED = re.compile(
     r"(?<![A-Za-z0-9_\])])\s?\[(\d{1,3})\](?!\()|(?<=[A-Za-z0-9%])\[(\d{1,3})\](?=[\s.,;:!?。，；、\[]|$)"
 )
+_CITED_ANY = re.compile(r"[\[【]\s*(\d{1,3}(?:\s*[,，、]\s*\d{1,3})*)\s*[\]】](?!\()")
 
 
 def passages(state: State) -> set[int]:
@@ -55,3 +56,33 @@ def lost_citations(answer: str, state: State) -> tuple[list[int], set[int]]:
     written = set(_BRACKET.findall(state.question))  # one-element lists the user wrote, such as [5], are data
     cited = [int(a or b) for a, b in _CITED.findall(_CODE.sub(" ", answer))]
     return [n for n in dict.fromkeys(cited) if n not in valid and str(n) not in written], valid
+
+
+def numbered_passages(state: State) -> list[dict[str, Any]]:
+    """Return every passage the model was shown, by its number: those before the question and those of its searches."""
+    known: dict[int, dict[str, Any]] = {int(p["n"]): dict(p) for p in state.started_event.knowledge if "n" in p}
+    for _, seen in state.observed:
+        _collect(seen.data, known)
+    return [known[number] for number in sorted(known)]
+
+
+def cited_sources(answer: str, state: State) -> tuple[dict[str, Any], ...]:
+    """Return the passages that an answer cites, in the order in which it does: number, source, place and text."""
+    known = {record["n"]: record for record in numbered_passages(state)}
+    numbers = [int(n) for group in _CITED_ANY.findall(answer) for n in re.findall(r"\d+", group)]
+    return tuple(known[n] for n in dict.fromkeys(numbers) if n in known)
+
+
+def _collect(data: Any, known: dict[int, dict[str, Any]], depth: int = 0) -> None:
+    """Take in every numbered passage of a result: an object with a number and a source."""
+    if depth > 4:
+        return
+    if isinstance(data, Mapping):
+        record = cast("dict[str, Any]", dict(cast("Mapping[Any, Any]", data)))
+        if type(record.get("n")) is int and "source" in record:
+            known.setdefault(record["n"], record)
+            return
+        data = list(record.values())
+    if isinstance(data, (list, tuple)):
+        for item in list(cast("Iterable[Any]", data))[:500]:
+            _collect(item, known, depth + 1)
