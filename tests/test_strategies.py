@@ -166,7 +166,13 @@ def test_the_final_answer_is_reworded_and_verified_again(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     "said_instead",
-    ["It is 14 degrees in Paris.", "It is mild in Paris.", "", Reply("12 degrees in", finish_reason="length"), ModelTimeout("slow")],
+    [
+        "It is 14 degrees in Paris.",
+        "It is mild in Paris.",
+        "",
+        Reply("12 degrees in", finish_reason="length"),
+        ModelTimeout("slow"),
+    ],
 )
 def test_a_wording_that_changes_anything_is_dropped(said_instead: Any, tmp_path: Path) -> None:
     model = ScriptedModel([call("Paris"), answer("12 degrees in Paris."), said_instead])

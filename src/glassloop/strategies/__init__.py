@@ -46,9 +46,10 @@ async def drive(gears: Gears, state: State) -> AsyncGenerator[Event, None]:
     strategy = STRATEGIES[check_strategy(state.started_event.strategy)]
     while state.ended is None:
         # A strategy keeps nothing but the state, so it can be left after any event and begun again.
-        stage = reword(gears, state) if wants_wording(state) else strategy(gears, state)
+        wording = wants_wording(state)
+        stage = reword(gears, state) if wording else strategy(gears, state)
         async with aclosing(stage) as events:
             async for event in events:
                 yield event
-                if wants_wording(state):
+                if not wording and wants_wording(state):
                     break
