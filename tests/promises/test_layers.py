@@ -2,9 +2,9 @@
 
 `types.py` imports nothing of the package. Above it stand `errors`, `events`, `gears`, `state` and the shared
 vocabulary (`prompts`, `values`); above them the gears, each of which imports only those and its own folder; above
-them `loop`, which knows the seams and no gear, and the `strategies` beside it; then `agent`, which introduces the gears to each other; and on top
-the edges, which import the core and are never imported by it. Read off the source, imports inside functions
-included; an import that is only for the type checker binds nothing and does not count.
+them `loop`, which knows the seams and no gear, and the `strategies` beside it; then `agent`, which introduces the
+gears to each other; and on top the edges, which import the core and are never imported by it. Read off the source,
+imports inside functions included; an import that is only for the type checker binds nothing and does not count.
 """
 
 from __future__ import annotations
