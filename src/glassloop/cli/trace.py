@@ -89,8 +89,8 @@ class Trace:
 
     def _stream(self, event: TextStreamed) -> None:
         key = (event.step, event.part)
-        if event.part == "answer" and not self.answers:
-            return
+        if event.part == "call" or (event.part == "answer" and not self.answers):
+            return  # a call is drawn with its final arguments when it starts
         if self._open != key:
             self._close()
             self._open = key

@@ -25,6 +25,7 @@ _PLACES = {
     "Australia/Sydney": "悉尼",
     "Australia/Melbourne": "墨尔本",
     "Pacific/Auckland": "奥克兰",
+    "Pacific/Fiji": "斐济",
     "Europe/London": "伦敦 英国",
     "Europe/Paris": "巴黎 法国",
     "Europe/Berlin": "柏林 德国 munich hamburg frankfurt",
@@ -49,7 +50,7 @@ def current_time(timezone: str | None = None) -> dict[str, str]:
     """Current date, time and weekday in a place. Use it for what time or date it is, and for today, tomorrow or now.
 
     Args:
-        timezone: Time zone or city, for example Asia/Tokyo, Berlin, 东京 or UTC+8; the user's own when left out.
+        timezone: Time zone or city, for example Pacific/Fiji, 斐济 or UTC+8; the user's own when left out.
     """
     if timezone is None or not timezone.strip():
         now = datetime.now().astimezone()
