@@ -188,7 +188,10 @@ class _Reader:
             self.fail((*at, "tools"), f"{both!r} is expected or forbidden and not offered: add it to `tools`.")
         default = "exact" if calls == () else "at_least"
         inherit = {k: top[k] for k in ("language", "approve", "repeat", "limits", "system") if k in top} | data
-        where = lambda key: at if key in data else ()  # noqa: E731: the place the value was written at
+
+        def where(key: str) -> Path_:  # the place an inherited value was written at
+            return at if key in data else ()
+
         repeat = inherit.get("repeat", 1)
         if not isinstance(repeat, int) or isinstance(repeat, bool) or repeat < 1:
             self.fail((*where("repeat"), "repeat"), "give a whole number from 1.")

@@ -102,7 +102,7 @@ def rates(columns: tuple[Column, ...]) -> str:
             f'<text x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">{esc(name)}</text>',
             f'<rect x="{left}" y="{y - 9:.1f}" width="{span * column.pass_at_1:.1f}" height="18" fill="var(--bar)" '
             f'opacity=".75"><title>{esc(column.name)}: {column.passed} of {column.total}</title></rect>',
-            f'<path d="M{low:.1f} {y - 5:.1f}V{y + 5:.1f}M{low:.1f} {y:.1f}H{high:.1f}M{high:.1f} {y - 5:.1f}V{y + 5:.1f}" '
+            f'<path d="M{low:.1f} {y - 5:.1f}v10M{low:.1f} {y:.1f}H{high:.1f}M{high:.1f} {y - 5:.1f}v10" '
             f'stroke="var(--ink)" fill="none" stroke-width="1.5"/>',
             f'<text x="{width - 60}" y="{y + 4:.1f}">{column.pass_at_1:.1%}</text>',
         ]

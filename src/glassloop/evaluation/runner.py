@@ -12,9 +12,9 @@ import json
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from ..errors import CaseError, GlassloopError
 from ..events import ApprovalAsked, Event
@@ -69,6 +69,8 @@ class Settings:
     tools: tuple[Tool, ...] | None = None
     """Tools for all cases, instead of those they name."""
     agent: dict[str, Any] = field(default_factory=dict[str, Any])
+    descriptions: dict[str, str] = field(default_factory=dict[str, str])
+    """Other descriptions for some tools, to measure a change of words."""
 
 
 def model_name(spec: ModelSpec) -> str:
@@ -107,7 +109,7 @@ class Toolbox:
             make = getattr(module, "make_tools", None)
             if callable(make):
                 made = {t.name: t for t in cast("Iterable[Tool]", make())}
-                return [made.get(t.name, t) for t in tools]
+                return self._described([made.get(t.name, t) for t in tools])
         return tools
 
     def _offered(self, case: Case, tools: list[Tool]) -> list[Tool]:
@@ -117,7 +119,11 @@ class Toolbox:
             if name not in names:
                 have = ", ".join(sorted(names)) or "none: name the tools with `tools:` or --tools"
                 raise CaseError(f"{case.file}:{case.line}: there is no tool {name!r} (there is {have}).")
-        return [t for t in tools if not case.tools or t.name in case.tools]
+        return self._described([t for t in tools if not case.tools or t.name in case.tools])
+
+    def _described(self, tools: list[Tool]) -> list[Tool]:
+        words = self.settings.descriptions
+        return [t.changed(description=words[t.name]) if t.name in words else t for t in tools]
 
 
 def plan(cases: Sequence[Case], settings: Settings, toolbox: Toolbox) -> list[tuple[Cell, Case, ModelSpec]]:
@@ -163,23 +169,37 @@ async def evaluate(
     toolbox = Toolbox(settings)
     cells = plan(cases, settings, toolbox)
     done = {result.cell.key: result for result in read_results(folder)}
-    folder.mkdir(parents=True, exist_ok=True)
     left = [each for each in cells if each[0].key not in done]
+    models = {name: found(spec) for name, spec in {cell.model: spec for cell, _, spec in left}.items()}
     finished = len(cells) - len(left)
     progress("", finished, len(cells))
-    with (folder / RESULTS).open("a", encoding="utf-8") as file:
+    with _appending(folder) as file:
 
-        async def one(cell: Cell, case: Case, spec: ModelSpec) -> None:
+        async def one(cell: Cell, case: Case) -> None:
             nonlocal finished
-            result = await run_cell(cell, case, spec, settings, toolbox, folder)
+            result = await run_cell(cell, case, models[cell.model], settings, toolbox, folder)
             file.write(json.dumps(result.to_dict(), ensure_ascii=False, separators=(",", ":"), default=str) + "\n")
             file.flush()
             done[cell.key] = result
             finished += 1
             progress(f"{cell.case} · {cell.model} · {cell.strategy}", finished, len(cells))
 
-        await in_turn([lambda c=c: one(*c) for c in left], settings.jobs)
+        await in_turn([lambda c=cell, k=case: one(c, k) for cell, case, _ in left], settings.jobs)
     return [done[cell.key] for cell, _, _ in cells]
+
+
+def _appending(folder: Path) -> TextIO:
+    folder.mkdir(parents=True, exist_ok=True)
+    return (folder / RESULTS).open("a", encoding="utf-8")
+
+
+def found(spec: ModelSpec) -> ModelSpec:
+    """Find a model by name, once for all runs; a function that makes models, or a model, stays as it is."""
+    if spec is not None and not isinstance(spec, (str, Path)):
+        return spec
+    from ..models.discover import find
+
+    return find(str(spec) if spec is not None else None).model
 
 
 async def in_turn(work: Sequence[Callable[[], Awaitable[None]]], jobs: int) -> None:
@@ -272,17 +292,11 @@ def read_results(folder: Path) -> list[Result]:
         return []
     mend_tail(path)
     try:
-        return [_result(json.loads(line)) for line in path.read_text("utf-8").splitlines() if line.strip()]
+        return [Result.from_dict(json.loads(line)) for line in path.read_text("utf-8").splitlines() if line.strip()]
     except (ValueError, KeyError, TypeError) as error:
         raise CaseError(
             f"{path} holds something that is no result ({error}): choose another folder with --out."
         ) from None
-
-
-def _result(data: dict[str, Any]) -> Result:
-    result = Result.from_dict(data)
-    pairs = tuple((str(a), str(b)) for a, b in data["score"].get("confusion", ()))
-    return replace(result, score=replace(result.score, confusion=pairs))
 
 
 def latest(directory: Path = EVALS) -> Path:

@@ -137,6 +137,10 @@ class SessionStore:
             return False
         return True
 
+    def leave(self, turn: int) -> None:
+        """Let go of a turn that has no answer: from now on it counts as interrupted, for every process."""
+        self._release(turn)
+
     def delete(self, name: str) -> int:
         """Delete a session and return how many turns it had."""
         with self._db.writing() as db:

@@ -16,6 +16,8 @@ from ..prompts import text
 from ..types import Declaration, Message
 
 _MAX_DEPTH = 4
+PATIENCE = 2
+"""Steps with results before each further one ends with a reminder."""
 
 
 def signature(tool: Declaration) -> str:
@@ -95,15 +97,19 @@ def wire(
         turn: What to show.
         rules: The protocol's instructions, after the user's own.
         one: Gives role and content of one message in the protocol's form.
-        after_results: A line after each group of results, the same every time, so that the prefix holds.
+        after_results: A line after the results of the third step and each later one: a reminder to come to an end.
+            It depends on nothing but the place, so that the prefix holds.
     """
     out: list[dict[str, Any]] = [{"role": "system", "content": system_text(turn, rules)}]
     shown: list[tuple[str, str]] = []
     messages = [m for m in turn.messages if m.role != "system"]
+    groups = 0
     for message, following in zip(messages, [*messages[1:], None], strict=True):
         shown.append(one(message))
-        if after_results and message.role == "tool" and (following is None or following.role != "tool"):
-            shown.append(("user", after_results))
+        if message.role == "tool" and (following is None or following.role != "tool"):
+            groups += 1
+            if after_results and groups > PATIENCE:
+                shown.append(("user", after_results))
     if turn.instruction:
         shown.append(("user", turn.instruction))
     for role, content in shown:

@@ -52,7 +52,7 @@ EVIDENCE = ("question", "history", "observation", "derived")
 """Origins that speak for a call: its values were given or found."""
 
 STUCK = 3
-"""Steps in a row with one and the same thought after which their tool rests."""
+"""Steps in a row with one and the same thought after which their common tool rests; one more, and all tools do."""
 
 
 @dataclass
@@ -115,7 +115,8 @@ class ToolExecutor:
         """The tools that may be called now: all not refused twice.
 
         After a step that brought nothing its tools rest for a turn; after two such steps only the answer is left.
-        A tool called three times in a row for the same stated thought rests too: the model goes round in its head.
+        A tool called three times in a row for the same stated thought rests too, and after a fourth step with that
+        thought only the answer is left: the model goes round in its head.
         """
         resting: set[str] = set()
         if state.steps and any(o.data == DOUBTED for o in state.steps[-1].observations):
@@ -124,8 +125,10 @@ class ToolExecutor:
             if len(state.steps) > 1 and self._fruitless(state.steps[-2], state):
                 return []
             resting = {o.name for o in state.steps[-1].observations}
+        if _same_thought(state.steps[-STUCK - 1 :], STUCK + 1):
+            return []
         last = state.steps[-STUCK:]
-        if len(last) == STUCK and len({s.move.thought for s in last}) == 1 and last[0].move.thought:
+        if _same_thought(last, STUCK):
             names = [{o.name for o in s.observations} for s in last]
             resting |= set.intersection(*names)
         refused = [o.name for _, o in state.observed if o.status == "denied"]
@@ -422,6 +425,12 @@ class ToolExecutor:
             sources=item.sources,
             arguments=item.arguments,
         )
+
+
+def _same_thought(steps: Sequence[Step], count: int) -> bool:
+    """Whether `count` steps state one and the same thought."""
+    thoughts = {step.move.thought for step in steps}
+    return len(steps) == count and len(thoughts) == 1 and thoughts != {""}
 
 
 def _pairs(step: Step) -> Iterable[tuple[ToolCall, Observation]]:

@@ -13,6 +13,7 @@ so does a dict that says `ok: false` and why beside other fields, which then fol
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import Any, cast
@@ -140,8 +141,16 @@ def _cut(text: str, most: int) -> str:
     return text[: most - 1] + "…" if most > 1 else ""
 
 
+_ERROR_TEXT = re.compile(r"\s*(?:error|错误|出错)\s*[:：]\s*(\S.*)", re.IGNORECASE | re.DOTALL)
+_ERROR_CHARS = 300
+"""A longer text that begins with "error:" is a log or a document, not a failure."""
+
+
 def _as_error(data: Any) -> tuple[str, str] | None:
-    """The reason and hint of data whose only meaning is an error."""
+    """The reason and hint of data whose only meaning is an error: an object that says so, or a short `error: …` text."""
+    if isinstance(data, str):
+        said = _ERROR_TEXT.match(data) if len(data) <= _ERROR_CHARS else None
+        return (said[1].strip(), "") if said else None
     if not isinstance(data, dict):
         return None
     shape = {str(k).casefold(): v for k, v in cast("dict[str, Any]", data).items()}
