@@ -14,14 +14,22 @@ import click
 
 COMMANDS = {
     "ask": "one question, the loop shown live",
+    "chat": "a conversation that is remembered",
+    "search": "passages of the knowledge base that answer a query",
+    "index": "documents into the knowledge base",
     "runs": "recorded runs, newest first",
     "show": "one run, the whole loop in time order",
     "resume": "go on with a run that was stopped",
+    "approve": "decide on the call that a paused run waits for",
     "replay": "a run again with today's code, or a fork from a step",
     "diff": "where two runs part, and why",
     "view": "the runs in a browser, live",
-    "doctor": "what is here, what works, what to do",
+    "eval": "golden cases, metrics, a gate",
+    "habits": "what the model gets wrong, and the line that would help",
+    "lint": "tool declarations read as a model reads them",
+    "rag": "how good retrieval is, on your own questions",
     "model": "known models: list, fetch, probe",
+    "doctor": "what is here, what works, what to do",
 }
 """Every command and what it is for; its module has the same name."""
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from .options import agent_options, build_agent
+from .options import agent_options, opened_agent
 
 
 @click.command("ask")
@@ -23,14 +23,14 @@ def command(question: str | None, as_json: bool, quiet: bool, **options: Any) ->
         if sys.stdin.isatty():
             raise click.UsageError("There is no question: write it after the command, or pipe it in.")
         question = sys.stdin.read()
-    agent = build_agent(options)
-    return asyncio.run(_ask(agent, question, as_json=as_json, quiet=quiet))
+    with opened_agent(options) as agent:
+        return asyncio.run(_ask(agent, question, as_json=as_json, quiet=quiet))
 
 
 async def _ask(agent: Any, question: str, *, as_json: bool, quiet: bool) -> int:
     from rich.console import Console
 
-    from .trace import Trace, closing_line
+    from .trace import Trace, closing_line, source_line
 
     console = Console(highlight=False, soft_wrap=True, stderr=as_json or quiet)
     trace = Trace(console) if not (as_json or quiet) else None
@@ -48,8 +48,12 @@ async def _ask(agent: Any, question: str, *, as_json: bool, quiet: bool) -> int:
     elif quiet:
         click.echo(run.answer)
     else:
+        for source in run.sources:
+            console.print(source_line(source), style="dim")
         console.print()
         console.print(closing_line(run), style="dim")
+    if run.stop == "approval_needed":
+        click.echo(f"glassloop: decide with: glassloop approve {run.id}   (or --deny)", err=True)
     if run.stop == "model_failed" and (as_json or quiet):
         click.echo(f"glassloop: {run.detail}", err=True)
     return 0 if run.stop == "answered" else 1

@@ -162,6 +162,13 @@ def closing_line(run: Run) -> str:
     return " · ".join(parts)
 
 
+def source_line(source: dict[str, Any]) -> str:
+    """Say where a cited passage stands: its number, document, page and headings."""
+    page = f"p. {source['page']}" if source.get("page") else ""
+    parts = [str(source.get("source", "")), page, str(source.get("headings", ""))]
+    return f"[{source.get('n')}] {', '.join(part for part in parts if part)}"
+
+
 def _call(call: ToolCall) -> str:
     arguments = ", ".join(f"{k}={json.dumps(v, ensure_ascii=False, default=str)}" for k, v in call.arguments.items())
     return f"{call.name}({arguments})"
