@@ -58,7 +58,7 @@ def is_base(path: Path) -> bool:
     return (path / "generations").is_dir()
 
 
-class shown:  # noqa: N801: used like a function
+class shown:
     """A progress bar for `KnowledgeBase.index` and its like."""
 
     def __init__(self, label: str) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import getpass
+import importlib
 import json
 import os
 import sys
@@ -128,10 +130,9 @@ class _Talk:
 
     def _lines(self) -> Iterator[str]:
         if self.human:
-            try:
-                import readline  # noqa: F401: gives the prompt its line editing and history
-            except ImportError:
-                pass
+            # Importing it is all it takes to give the prompt line editing and history; Windows has none.
+            with contextlib.suppress(ImportError):
+                importlib.import_module("readline")
         while True:
             try:
                 line = input("> ") if self.human else sys.stdin.readline()

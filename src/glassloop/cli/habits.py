@@ -17,7 +17,7 @@ _KIND = {"cast": ("~", "magenta"), "problem": ("✗", "red"), "fault": ("✗", "
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @click.option("--runs", "directory", type=click.Path(file_okay=False, path_type=Path), help="Where the runs are.")
 def command(model: str, tool: str, limit: int, as_json: bool, directory: Path | None) -> int:
-    """Add up every cast, problem and fault of all recorded runs: which argument, how, how often, and what would help."""
+    """Add up every cast, problem and fault of all runs: which argument, how, how often, and what would help."""
     from ..journal.habits import habits
     from ..journal.record import RUNS
     from .progress import Steps

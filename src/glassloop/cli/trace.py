@@ -69,7 +69,12 @@ class Trace:
             if not event.verdict.ok:
                 after = "sent back once" if event.corrected else "given as it is, marked"
                 self._line("✗", f"answer not supported ({'; '.join(event.verdict.reasons)}): {after}", "yellow")
-        elif isinstance(event, LimitReached):
+        else:
+            self._say(event)
+
+    def _say(self, event: Event) -> None:
+        """Draw what is said about the run rather than done in it."""
+        if isinstance(event, LimitReached):
             self._line("■", event.detail, "yellow")
         elif isinstance(event, HistoryCompacted):
             self._line("≡", f"history compacted: about {event.before:,} → {event.after:,} tokens", "dim")
