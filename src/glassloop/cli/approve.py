@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .options import opened_sources, source_options
+
 if TYPE_CHECKING:
     from ..events import ApprovalAsked
     from ..tools.decision import Decision
@@ -45,6 +47,7 @@ class OneCall:
 @click.option("--deny", is_flag=True, help="Say no; the model is told, and the run goes on.")
 @click.option("--model", "-m", help="Another model; else the recorded one.")
 @click.option("--tools", "-t", multiple=True, help="The run's tools: a Python file or module; may be repeated.")
+@source_options
 @click.option("--json", "as_json", is_flag=True, help="Print the run as JSON.")
 @click.option("--runs", "directory", type=click.Path(file_okay=False, path_type=Path), help="Where the runs are.")
 def command(
@@ -53,6 +56,8 @@ def command(
     deny: bool,
     model: str | None,
     tools: tuple[str, ...],
+    mcp: tuple[str, ...],
+    knowledge: str | None,
     as_json: bool,
     directory: Path | None,
 ) -> int:
@@ -78,12 +83,13 @@ def command(
     if not deny and not call_id and not as_json and sys.stdin.isatty() and not click.confirm("Allow this?"):
         click.echo("nothing was decided; say no for good with --deny")
         return 1
-    agent = agent_for(path, model=model, specs=tools, yes=False)
     approver = OneCall(waiting, allowed=not deny)
-    agent.permission.approver = approver
-    if waiting.risk == "destructive" and not deny:
-        agent.permission.allow |= {waiting.call.name}
-    code = asyncio.run(follow(agent.resume_stream(path.stem, live=not as_json), as_json=as_json))
+    with opened_sources(mcp, knowledge) as (extra, base):
+        agent = agent_for(path, model=model, specs=tools, yes=False, extra=extra, knowledge=base)
+        agent.permission.approver = approver
+        if waiting.risk == "destructive" and not deny:
+            agent.permission.allow |= {waiting.call.name}
+        code = asyncio.run(follow(agent.resume_stream(path.stem, live=not as_json), as_json=as_json))
     if approver.changed:
         raise JournalError(
             f"The arguments of {waiting.call.name} came out differently than when they were shown, so it did not run: "

@@ -45,8 +45,6 @@ def agent_options(command: F) -> F:
     options = [
         click.option("--model", "-m", help="ollama:qwen3:4b, openai:NAME, a GGUF path; else what is found."),
         click.option("--tools", "-t", multiple=True, help="A Python file or module with tools; may be repeated."),
-        click.option("--mcp", multiple=True, help="An MCP server: its command line, or its URL; may be repeated."),
-        click.option("--knowledge", "-k", help="A knowledge base, or files to search: adds search_knowledge."),
         click.option("--knowledge-first", is_flag=True, help="Put passages before the question as well."),
         click.option("--system", "-s", default="", help="Instructions of your own."),
         click.option(
@@ -85,27 +83,49 @@ def agent_options(command: F) -> F:
         click.option("--no-check", is_flag=True, help="Give answers without checking them against the observations."),
         click.option("--no-journal", is_flag=True, help="Do not record the run."),
     ]
-    for option in reversed(options):
+    for option in reversed(options[2:]):
+        command = option(command)
+    command = source_options(command)
+    for option in reversed(options[:2]):
         command = option(command)
     return command
+
+
+def source_options(command: F) -> F:
+    """Add the options that open something beside the agent: MCP servers and a knowledge base."""
+    command = click.option("--knowledge", "-k", help="A knowledge base, or files to search: adds search_knowledge.")(
+        command
+    )
+    return click.option("--mcp", multiple=True, help="An MCP server: its command line, or its URL; may be repeated.")(
+        command
+    )
+
+
+@contextmanager
+def opened_sources(mcp: Sequence[str], knowledge: str | None) -> Iterator[tuple[list[Any], Any]]:
+    """Give the tools of MCP servers and the knowledge base, open while they are used."""
+    with ExitStack() as open_things:
+        tools: list[Any] = []
+        for target in mcp:
+            from ..tools.mcp import McpServer
+
+            tools += open_things.enter_context(McpServer(target)).tools
+        base = None
+        if knowledge:
+            from .bases import base_at
+
+            base = open_things.enter_context(base_at(knowledge))
+        yield tools, base
 
 
 @contextmanager
 def opened_agent(options: dict[str, Any], extra: Sequence[Any] = (), **more: Any) -> Iterator[Agent]:
     """Give the agent that the options describe, with its MCP servers and knowledge open while it is used."""
     given = {**DEFAULTS, **options}
-    with ExitStack() as open_things:
-        tools = list(extra)
-        for target in given["mcp"]:
-            from ..tools.mcp import McpServer
-
-            tools += open_things.enter_context(McpServer(target)).tools
-        if given["knowledge"]:
-            from .bases import base_at
-
-            more["knowledge"] = open_things.enter_context(base_at(given["knowledge"]))
-            more["knowledge_first"] = given["knowledge_first"]
-        yield build_agent(given, extra=tools, **more)
+    with opened_sources(given["mcp"], given["knowledge"]) as (tools, base):
+        if base is not None:
+            more |= {"knowledge": base, "knowledge_first": given["knowledge_first"]}
+        yield build_agent(given, extra=[*extra, *tools], **more)
 
 
 def build_agent(options: dict[str, Any], *, extra: Sequence[Any] = (), **more: Any) -> Agent:

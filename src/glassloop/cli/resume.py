@@ -5,16 +5,22 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
+
+from .options import opened_sources, source_options
+
+SEARCH = "search_knowledge"
 
 
 @click.command("resume")
 @click.argument("run", default="last")
 @click.option("--model", "-m", help="Another model; else the recorded one.")
 @click.option("--tools", "-t", multiple=True, help="The run's tools: a Python file or module; may be repeated.")
+@source_options
 @click.option("--yes", is_flag=True, help="Allow writes without asking (never destructive tools).")
 @click.option("--allow", multiple=True, help="A destructive tool that may run, after a yes.")
 @click.option("--json", "as_json", is_flag=True, help="Print the finished run as JSON.")
@@ -37,12 +43,31 @@ def command(run: str, as_json: bool, directory: Path | None, **options: Any) -> 
             f"The call of {masked[0]} that comes next has values that were masked in the journal, so it cannot be run "
             "as it was meant: ask the question again."
         )
-    agent = agent_for(path, model=options["model"], specs=options["tools"], yes=options["yes"], allow=options["allow"])
-    return asyncio.run(follow(agent.resume_stream(path.stem, live=not as_json), as_json=as_json))
+    with opened_sources(options.pop("mcp"), options.pop("knowledge")) as (extra, base):
+        agent = agent_for(path, specs=options.pop("tools"), extra=extra, knowledge=base, **options)
+        return asyncio.run(follow(agent.resume_stream(path.stem, live=not as_json), as_json=as_json))
 
 
-def agent_for(path: Path, *, model: str | None, specs: tuple[str, ...], yes: bool, allow: tuple[str, ...] = ()) -> Any:
+def agent_for(
+    path: Path,
+    *,
+    model: str | None,
+    specs: tuple[str, ...],
+    yes: bool,
+    allow: tuple[str, ...] = (),
+    extra: Sequence[Any] = (),
+    knowledge: Any = None,
+) -> Any:
     """Make the agent a recorded run was made by, with live tools and a live model.
+
+    Args:
+        path: The run's journal.
+        model: Another model than the recorded one.
+        specs: Files or modules with the run's tools.
+        yes: Allow writes without asking.
+        allow: Destructive tools that may run.
+        extra: Tools that are there already, such as those of an MCP server.
+        knowledge: The run's knowledge base.
 
     Raises:
         JournalError: A tool of the run was not given.
@@ -63,13 +88,15 @@ def agent_for(path: Path, *, model: str | None, specs: tuple[str, ...], yes: boo
         from ..toolbox import DEFAULT_TOOLS
 
         tools = list(DEFAULT_TOOLS)
-    wanted = [str(t["name"]) for t in start.tools]
+    wanted = [str(t["name"]) for t in start.tools if knowledge is None or t["name"] != SEARCH]
+    tools += extra
     missing = [name for name in wanted if name not in {getattr(tool, "name", "") for tool in tools}]
     if missing:
-        raise JournalError(f"The run used {', '.join(missing)}: give the file or module with it, --tools FILE.")
+        how = "--knowledge PATH" if SEARCH in missing else "--tools FILE or --mcp SERVER"
+        raise JournalError(f"The run used {', '.join(missing)}: give what it comes from, {how}.")
     if not given:
         tools = [tool for tool in tools if tool.name in wanted]
-    options: dict[str, Any] = {"model": model or start.model, "journal": path.parent}
+    options: dict[str, Any] = {"model": model or start.model, "journal": path.parent, "knowledge": knowledge}
     if yes:
         options["approver"] = AlwaysYes()
     if allow:
