@@ -60,14 +60,15 @@ def test_a_yes_belongs_to_one_call_only(glassloop: Any, server: Any, tmp_path: P
 
 def test_changed_arguments_do_not_run(glassloop: Any, server: Any, tmp_path: Path) -> None:
     server.script = [SEND, SENT]
-    run = paused(glassloop)
+    run = paused(glassloop, "Send the report to Ann. Eve is on holiday.")
     path = tmp_path / ".glassloop" / "runs" / f"{run['id']}.jsonl"
     lines = path.read_text("utf-8").splitlines(keepends=True)
     # the model's call is altered after a person has seen it
     lines = [line.replace('"Ann"', '"Eve"') if '"move_read"' in line else line for line in lines]
     path.write_text("".join(lines), "utf-8")
     done = glassloop("approve", run["id"], "--tools", "tools.py")
-    assert done.returncode == 1 and not (tmp_path / "sent.txt").exists()
+    assert done.returncode == 1 and "came out differently" in done.stderr
+    assert not (tmp_path / "sent.txt").exists()
 
 
 @pytest.mark.parametrize("option", ["--yes", "--approver=no"])

@@ -91,7 +91,7 @@ def test_strategy_and_mcp(glassloop: Any, server: Any, tmp_path: Path) -> None:
     server.script, server.played = ['{"thought":"easy","answer":"Hello."}'], 0
     done = glassloop("ask", "Say hello.", "--mcp", f"{sys.executable} {double}", "-q")
     assert done.returncode == 0, done.stderr
-    assert "add" in json.dumps(server.requests[-1][2]["messages"])
+    assert "tide(port" in json.dumps(server.requests[-1][2]["messages"])
 
 
 def test_chat_line_by_line_remembers(glassloop: Any, server: Any) -> None:

@@ -117,7 +117,7 @@ def test_knowledge_is_searched_cited_and_resolved(glassloop: Any, server: Any, m
     ]
     done = glassloop("ask", "How do I reset the pump?", "--knowledge", "manuals", "--json")
     run = json.loads(done.stdout)
-    assert run["stop"] == "answered", done.stderr
+    assert done.returncode == 0, done.stderr
     assert [s["n"] for s in run["sources"]] == [1] and "pump.md" in run["sources"][0]["source"]
 
     server.script, server.played = ['{"thought":"known","answer":"Hold the red button for seven seconds [1]."}'], 0
