@@ -19,6 +19,7 @@ _SENTENCE_END = re.compile(r"[。！？!?\n;；]|\.(?=\s|$)|(?<=[a-z]), (?:but|w
 _CANNED = re.compile(
     "|".join(cast("str", load("verify", language)["canned_refusal"]) for language in ("en", "zh")), re.I
 )
+_BARE_NUMBER = re.compile(r"[-+]?[\d.,]+")
 _COMMON = frozenset(
     "get set find search look fetch query list check show read send create delete make add update remove run do the of "
     "by for latest current".split()
@@ -86,7 +87,7 @@ def _overcome(place: int, call: ToolCall, seen: Observation, known: Known, state
             return True
     if seen.status == "error":  # a calculator that failed, and a calculation that is right all the same
         for text in _subject(call, seen):
-            value = evaluate(text)
+            value = None if _BARE_NUMBER.fullmatch(text.strip()) else evaluate(text)  # a number alone calculates nothing
             if value is not None and any(f.kind == "number" and near(f, value) for f in facts_in(answer)):
                 return True
     return False
