@@ -20,11 +20,16 @@ def command(model: str, tool: str, limit: int, as_json: bool, directory: Path | 
     """Add up every cast, problem and fault of all runs: which argument, how, how often, and what would help."""
     from ..journal.habits import habits
     from ..journal.record import RUNS
+    from ..tools.schema import cast
     from .progress import Steps
 
     with Steps("reading runs") as say:
         found = habits(
-            directory or RUNS, model=model, tool=tool, progress=lambda done, total: say("reading runs", done, total)
+            cast,
+            directory or RUNS,
+            model=model,
+            tool=tool,
+            progress=lambda done, total: say("reading runs", done, total),
         )
     if as_json:
         click.echo(json.dumps([habit.to_dict() for habit in found], ensure_ascii=False, indent=2))

@@ -20,6 +20,7 @@ from ..types import Declaration, Observation, Record, Repair, ToolCall
 from .record import RUNS, read_events
 
 Kind = Literal["cast", "problem", "fault"]
+Casting = Callable[[Mapping[str, Any], Any], Any]
 
 _LINE = {
     "integer": "integer",
@@ -88,6 +89,7 @@ class _Count:
 
 
 def habits(
+    casting: Casting,
     directory: Path = RUNS,
     *,
     model: str = "",
@@ -97,6 +99,7 @@ def habits(
     """Add up what went wrong in all runs of a directory, the most frequent first.
 
     Args:
+        casting: `glassloop.cast`, which finds the problems of a call again.
         directory: Where the runs are.
         model: Only models whose name holds this.
         tool: Only this tool.
@@ -108,7 +111,7 @@ def habits(
         if progress is not None:
             progress(number, len(files))
         try:
-            _add(list(read_events(file)), counts, model)
+            _add(list(read_events(file)), counts, model, casting)
         except JournalError:
             continue  # a list of habits is no place to complain about a broken journal
     found = [
@@ -119,7 +122,12 @@ def habits(
     return sorted(found, key=lambda h: (-h.times, h.model, h.tool, h.argument, h.what))
 
 
-def _add(events: list[Event], counts: dict[tuple[str, str, str, Kind, str], _Count], model: str) -> None:
+def _add(
+    events: list[Event],
+    counts: dict[tuple[str, str, str, Kind, str], _Count],
+    model: str,
+    casting: Casting,
+) -> None:
     start = events[0] if events else None
     if not isinstance(start, RunStarted) or model.casefold() not in start.model.casefold():
         return
@@ -147,15 +155,13 @@ def _add(events: list[Event], counts: dict[tuple[str, str, str, Kind, str], _Cou
             if event.move.fault:
                 count("", "", "fault", event.move.fault.kind, event.move.said)
         elif isinstance(event, CallFinished):
-            for entry in _of_call(event.observation, calls.get(event.observation.call_id), tools):
+            for entry in _of_call(event.observation, calls.get(event.observation.call_id), tools, casting):
                 count(event.observation.name, *entry)
 
 
 def _of_call(
-    seen: Observation, call: ToolCall | None, tools: Mapping[str, Declaration]
+    seen: Observation, call: ToolCall | None, tools: Mapping[str, Declaration], casting: Casting
 ) -> Iterable[tuple[str, Kind, str, Any, Any, bool]]:
-    from ..tools.schema import cast as cast_arguments
-
     repairs: tuple[Repair, ...] = seen.repairs
     for repair in repairs:
         yield repair.path, "cast", repair.name, repair.before, repair.after, seen.ran and not seen.cached
@@ -165,7 +171,7 @@ def _of_call(
     if declared is None:
         yield "", "problem", "unknown tool", call.name, ", ".join(tools), False
         return
-    problems = cast_arguments(declared.parameters, call.arguments).problems
+    problems = casting(declared.parameters, call.arguments).problems
     for problem in problems:
         yield problem.path, "problem", problem.rule or "type", problem.given, problem.wanted, False
     if not problems and seen.data in ("no source", "only an example"):
