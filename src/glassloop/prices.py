@@ -68,7 +68,7 @@ def read_table(table: Mapping[str, Any] | str | Path) -> dict[str, dict[str, flo
         raise ConfigurationError(f"{where} is not an object: write {example}.")
     rates: dict[str, dict[str, float]] = {}
     for name, entry in cast("Mapping[str, Any]", data).items():
-        parts = cast("Mapping[str, Any]", entry) if isinstance(entry, Mapping) else {}
+        parts = dict(cast("Mapping[str, Any]", entry)) if isinstance(entry, Mapping) else dict[str, Any]()
         good = {"input", "output"} <= set(parts) <= _PARTS and all(
             isinstance(v, (int, float)) and not isinstance(v, bool) and v >= 0 for v in parts.values()
         )

@@ -114,8 +114,15 @@ def save_profile(profile: Profile, directory: Path | None = None) -> Path:
 def load_profile(model: str, directory: Path | None = None) -> Profile | None:
     """Return a model's profile: the one measured on this machine, else the one that ships, else None."""
     name = _file_name(model)
-    measured = _read(lambda: ((directory or profiles_directory()) / name).read_text("utf-8"), model)
-    return measured or _read(lambda: resources.files(__package__).joinpath("profiles", name).read_text("utf-8"), model)
+    shipped = resources.files("glassloop.models").joinpath("profiles")
+
+    def text_here() -> str:
+        return ((directory or profiles_directory()) / name).read_text("utf-8")
+
+    def text_shipped() -> str:
+        return shipped.joinpath(name).read_text("utf-8")
+
+    return _read(text_here, model) or _read(text_shipped, model)
 
 
 def _read(text: Callable[[], str], model: str) -> Profile | None:
