@@ -87,7 +87,7 @@ def _overcome(place: int, call: ToolCall, seen: Observation, known: Known, state
             return True
     if seen.status == "error":  # a calculator that failed, and a calculation that is right all the same
         for text in _subject(call, seen):
-            value = None if _BARE_NUMBER.fullmatch(text.strip()) else evaluate(text)  # a number alone calculates nothing
+            value = None if _BARE_NUMBER.fullmatch(text.strip()) else evaluate(text)  # alone it calculates nothing
             if value is not None and any(f.kind == "number" and near(f, value) for f in facts_in(answer)):
                 return True
     return False
