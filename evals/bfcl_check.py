@@ -137,13 +137,18 @@ def _fits(value: Any, described: Mapping[str, Any], allowed: Sequence[Any]) -> b
     inner = PYTHON_TYPES[described["items"]["type"]] if kind in ("array", "tuple") else None
     if kind == "float" and type(value) is int:
         value = float(value)
-    if type(value) is not wanted or (inner and not any(_holds(value, inner, v) for v in allowed)):
+    if type(value) is not wanted:
         # The data sometimes expects a value of another type, such as a variable's name for a number.
         return type(value) is _kind(allowed) and value in allowed
+    if inner is not None and not any(_holds(value, inner, v) for v in allowed):
+        return False
     if _kind(allowed) not in (None, wanted):
         return value in allowed
     if wanted is dict:
         return any(_same_object(value, v) for v in allowed if isinstance(v, Mapping))
+    if inner is not None:
+        # An empty list is as good as leaving the argument out.
+        allowed = [[] if v == OMITTED else v for v in allowed]
     if inner is dict:
         return any(_same_objects(value, v) for v in allowed if isinstance(v, list))
     return _folded(value) in [_folded(v) for v in allowed]
