@@ -6,10 +6,12 @@ reader's own: the file fetches nothing.
 
 from __future__ import annotations
 
+import html
 import re
 import sys
 from pathlib import Path
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 
@@ -29,10 +31,11 @@ CALM = TerminalTheme(
         (110, 168, 254), (198, 146, 233), (98, 199, 205), (255, 255, 255),
     ],
 )  # fmt: skip
+TEXT = re.compile(r'(<text [^>]*textLength=")([\d.]+)("[^>]*>)([^<]+)</text>')
 FONTS = "ui-monospace, 'SF Mono', 'Cascadia Mono', 'DejaVu Sans Mono', 'Noto Sans Mono CJK SC', monospace"
 
 
-def picture(journal: Path, width: int = 96) -> str:
+def picture(journal: Path, width: int = 112) -> str:
     """Return the SVG of one run."""
     console = Console(record=True, width=width, highlight=False, force_terminal=True, file=Path("/dev/null").open("w"))
     events = list(read_events(journal))
@@ -47,7 +50,13 @@ def picture(journal: Path, width: int = 96) -> str:
     console.print(closing_line(run) + f" · run {run.id}", style="dim")
     svg = console.export_svg(title="glassloop ask", theme=CALM, unique_id="run")
     svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.S)
-    return svg.replace("Fira Code, monospace", FONTS)
+    return TEXT.sub(_spread, svg).replace("Fira Code, monospace", FONTS)
+
+
+def _spread(match: re.Match[str]) -> str:
+    """Give Chinese characters their two cells: the export counts one for each and squeezes the line."""
+    text = html.unescape(match[4])
+    return f"{match[1]}{float(match[2]) / len(text) * cell_len(text):g}{match[3]}{match[4]}</text>"
 
 
 def main(arguments: list[str]) -> None:
