@@ -36,7 +36,7 @@ test: $(VENV)/.dev ## Run the whole test suite; no model needed
 check: $(VENV)/.dev ## Lint, formatting and types
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@$(BIN)/pyright
+	@$(BIN)/pyright --pythonpath $(BIN)/python
 
 live: $(VENV)/.dev ## Drive the real small models (fetches them once)
 	@$(BIN)/glassloop model fetch smollm2-135m

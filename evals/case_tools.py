@@ -23,8 +23,11 @@ FERRIES = {
     "白沙岛": [{"departs": "11:10", "arrives": "12:00", "price_eur": 14}],
 }
 TIDES = {"Skarvoy": ("05:52", 2.7), "Lunde": ("06:18", 3.1), "望潮岛": ("04:35", 4.4), "白沙岛": ("07:03", 1.9)}
-BERTHS = {"B-204": {"length_m": 12.5, "free": True, "price_eur": 46}, "B-311": {"length_m": 18, "free": False, "price_eur": 71},
-          "B-117": {"length_m": 9, "free": True, "price_eur": 33}}  # fmt: skip
+BERTHS = {
+    "B-204": {"length_m": 12.5, "free": True, "price_eur": 46},
+    "B-311": {"length_m": 18, "free": False, "price_eur": 71},
+    "B-117": {"length_m": 9, "free": True, "price_eur": 33},
+}
 BOATS = {
     "Alkekonge": {"owner": "Ragnhild Moe", "length_m": 11.8, "berth": "B-117", "built": 1987},
     "海燕号": {"owner": "林望舒", "length_m": 15.2, "berth": "B-311", "built": 2009},

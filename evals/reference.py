@@ -18,9 +18,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from glassloop.tools.permission import AlwaysYes
-
 from glassloop import Agent, Limits
+from glassloop.tools.permission import AlwaysYes
 
 TASKS = Path(__file__).resolve().parents[1].parent / "shared" / "tasks"
 

@@ -79,8 +79,10 @@ class RunStarted(Event):
 
 @dataclass(frozen=True)
 class ModelAsked(Event):
-    """A request goes out. `kept` counts the leading messages that are the same as in the request before;
-    `request` holds only those after them, so that a journal grows with what is new.
+    """A request goes out.
+
+    `kept` counts the leading messages that are the same as in the request before; `request` holds only
+    those after them, so that a journal grows with what is new.
     """
 
     request: Request = Request(messages=())

@@ -55,46 +55,72 @@ class Model(Protocol):
     """
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The name in journals and traces."""
+        ...
 
     @property
-    def capabilities(self) -> Capabilities: ...
+    def capabilities(self) -> Capabilities:
+        """What the model and its server can do."""
+        ...
 
-    async def complete(self, request: Request) -> Reply: ...
+    async def complete(self, request: Request) -> Reply:
+        """Answer one request."""
+        ...
 
-    def stream(self, request: Request) -> AsyncIterator[Delta | Reply]: ...
+    def stream(self, request: Request) -> AsyncIterator[Delta | Reply]:
+        """Answer one request in pieces, and whole at the end."""
+        ...
 
 
 class ReplyProtocol(Protocol):
     """A way to ask for a step and to understand what came back. `read` never raises and never guesses silently."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The name in journals, traces and profiles."""
+        ...
 
-    def ask(self, turn: Turn) -> Request: ...
+    def ask(self, turn: Turn) -> Request:
+        """Say how the next step is asked for."""
+        ...
 
-    def read(self, reply: Reply, turn: Turn) -> Move: ...
+    def read(self, reply: Reply, turn: Turn) -> Move:
+        """Understand a reply, or say what is wrong with it."""
+        ...
 
 
 class Executor(Protocol):
     """Runs the calls of a move and yields what happens: approvals, starts, and one `CallFinished` for each call."""
 
     @property
-    def declarations(self) -> Sequence[Declaration]: ...
+    def declarations(self) -> Sequence[Declaration]:
+        """All tools of the run, as a model is told of them."""
+        ...
 
-    def offered(self, state: State) -> Sequence[Declaration]: ...
+    def offered(self, state: State) -> Sequence[Declaration]:
+        """The tools that may be called now."""
+        ...
 
-    def barred(self, state: State) -> Sequence[ToolCall]: ...
+    def barred(self, state: State) -> Sequence[ToolCall]:
+        """Calls that are not offered again unchanged."""
+        ...
 
-    def execute(self, move: Move, state: State) -> AsyncIterator[Event]: ...
+    def execute(self, move: Move, state: State) -> AsyncIterator[Event]:
+        """Run the pending calls of a move."""
+        ...
 
 
 class Memory(Protocol):
     """Decides what the model sees. `compact` may answer with events that replace the oldest part of the view."""
 
-    def view(self, state: State) -> tuple[Message, ...]: ...
+    def view(self, state: State) -> tuple[Message, ...]:
+        """The messages the model sees."""
+        ...
 
-    def compact(self, state: State, *, harder: bool = False) -> Sequence[Event]: ...
+    def compact(self, state: State, *, harder: bool = False) -> Sequence[Event]:
+        """Shorten the view if it has grown too long; no events when it has not."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -108,26 +134,38 @@ class Ending:
 class Limiter(Protocol):
     """Says when a run must end, asked before every turn of the loop, and how many seconds are left."""
 
-    def check(self, state: State) -> Ending | None: ...
+    def check(self, state: State) -> Ending | None:
+        """The first limit that is reached."""
+        ...
 
-    def seconds_left(self, state: State) -> float | None: ...
+    def seconds_left(self, state: State) -> float | None:
+        """Seconds until the deadline, None without one."""
+        ...
 
 
 class Verifier(Protocol):
     """Says whether an answer may be given: it may claim only what was observed."""
 
-    def check(self, answer: str, state: State) -> Verdict: ...
+    def check(self, answer: str, state: State) -> Verdict:
+        """Compare an answer with what was observed."""
+        ...
 
 
 class Recorder(Protocol):
     """Takes events in order. `record` returns only when the event is where it should be."""
 
-    def record(self, event: Event) -> None: ...
+    def record(self, event: Event) -> None:
+        """Keep one event."""
+        ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Let go of what is open; a further event opens it again."""
+        ...
 
 
 class Retriever(Protocol):
     """Finds passages with source, place and score."""
 
-    def search(self, query: str, k: int = 5) -> Sequence[Any]: ...
+    def search(self, query: str, k: int = 5) -> Sequence[Any]:
+        """The `k` best passages, best first."""
+        ...

@@ -116,7 +116,7 @@ class LimitKeeper:
         seen: set[str] = set()
         fresh_at = 0
         for step in state.steps:
-            for call, note in zip(step.move.calls, step.observations):  # noqa: B905: an interrupted step has fewer
+            for call, note in zip(step.move.calls, step.observations):  # noqa: B905  # an interrupted step has fewer
                 content = bare(note.content)
                 if note.status == "ok" and not note.cached and content not in seen and says_something(note.data):
                     fresh_at = step.number

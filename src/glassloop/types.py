@@ -245,7 +245,7 @@ class Request(Record):
         """Count the leading messages shared with an earlier request: the part a server need not read again."""
         if before is None:
             return 0
-        pairs = zip(before.messages, self.messages)  # noqa: B905: the shorter one ends it
+        pairs = zip(before.messages, self.messages)  # noqa: B905  # the shorter one ends it
         return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(before.messages), len(self.messages)))
 
 

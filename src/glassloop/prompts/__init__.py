@@ -7,7 +7,7 @@ given is an error, so that no prompt ever goes out with a hole in it.
 from __future__ import annotations
 
 import json
-from functools import cache, lru_cache
+from functools import cache
 from importlib import resources
 from string import Template
 from typing import Any

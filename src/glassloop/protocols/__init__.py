@@ -14,7 +14,9 @@ class Measured(Protocol):
     """What `choose` wants to know of a model's profile."""
 
     @property
-    def protocol(self) -> str: ...
+    def protocol(self) -> str:
+        """The protocol that was measured best."""
+        ...
 
 
 NAMES = ("constrained", "native", "text")

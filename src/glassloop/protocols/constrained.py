@@ -83,7 +83,9 @@ class ConstrainedProtocol:
 
     def _one(self, message: Message, language: str) -> tuple[str, str]:
         if message.role == "tool":
-            return "user", text("constrained", language, "observation", name=message.name or "", content=message.content)
+            return "user", text(
+                "constrained", language, "observation", name=message.name or "", content=message.content
+            )
         if message.role == "assistant" and message.calls:
             step: dict[str, Any] = {"thought": message.thought} if self.thought_chars else {}
             step["calls"] = [{"name": c.name, "arguments": c.arguments} for c in message.calls]

@@ -132,7 +132,11 @@ class ToolExecutor:
             names = [{o.name for o in s.observations} for s in last]
             resting |= set.intersection(*names)
         refused = [o.name for _, o in state.observed if o.status == "denied"]
-        return [tool.declaration for tool in self.tools.values() if refused.count(tool.name) < 2 and tool.name not in resting]
+        return [
+            tool.declaration
+            for tool in self.tools.values()
+            if refused.count(tool.name) < 2 and tool.name not in resting
+        ]
 
     def _fruitless(self, step: Step, state: State) -> bool:
         """Whether every call of a step was answered from the record, failed as it had before, or took examples."""
@@ -225,7 +229,10 @@ class ToolExecutor:
         if guesses and item.tool.risk != "read":
             what = ", ".join(dict.fromkeys(r.name for r in guesses))
             self._fail(
-                item, state, self.words(state, "guessed", what=what), self.words(state, "guessed_hint", name=item.tool.name)
+                item,
+                state,
+                self.words(state, "guessed", what=what),
+                self.words(state, "guessed_hint", name=item.tool.name),
             )
 
     def _trace(self, item: Prepared, move: Move, state: State, before: tuple[Prepared, ...]) -> None:
@@ -385,10 +392,14 @@ class ToolExecutor:
             data = await within(tool.invoke(item.arguments, self._context(item, state)), seconds)
         except OutOfTime:
             reason = self.words(state, "timed_out", name=tool.name, seconds=f"{seconds:.3g}")
-            return self._observe(item, "error", shapes.error(reason, self.words(state, "failed_hint"), tool.limit), reason)
+            return self._observe(
+                item, "error", shapes.error(reason, self.words(state, "failed_hint"), tool.limit), reason
+            )
         except Exception as error:  # whatever a tool raises is an observation
             reason = describe_error(error)
-            return self._observe(item, "error", shapes.error(reason, self.words(state, "failed_hint"), tool.limit), reason)
+            return self._observe(
+                item, "error", shapes.error(reason, self.words(state, "failed_hint"), tool.limit), reason
+            )
         data = shapes.plain(data)
         if tool.returns_schema is not None:
             result = check_result(tool.returns_schema, data)
@@ -439,7 +450,7 @@ def _pairs(step: Step) -> Iterable[tuple[ToolCall, Observation]]:
 
 
 def doubtful(move: Move, item: Prepared, state: State) -> bool:
-    """Whether the model was unsure that a tool is needed at all, nothing is found yet, and no value speaks for the call."""
+    """Whether the model doubted that a tool is needed, nothing is found yet, and no value speaks for the call."""
     if (move.doubt or 0.0) < DOUBT or any(o.status == "ok" for _, o in state.observed):
         return False
     return not any(s.origin in EVIDENCE for s in item.sources)
@@ -508,7 +519,7 @@ def describe_error(error: BaseException) -> str:
 
 
 def may_repeat(tool: Tool, seen: Observation) -> bool:
-    """Whether an identical call may bring something new: as the tool declares, else while its result looks unfinished."""
+    """Whether an identical call may bring something new: as declared, else while its result looks unfinished."""
     if tool.repeatable is not None:
         return tool.repeatable
     return tool.risk == "read" and looks_unfinished(seen.data)

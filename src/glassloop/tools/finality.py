@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 _WORDS = re.compile(
-    r"\b(running|pending|queued|queueing|waiting|in[ _-]?progress|processing|starting|started|scheduled|not (yet )?(ready|done|finished)"
+    r"\b(running|pending|queued|queueing|waiting|in[ _-]?progress|processing"
+    r"|starting|started|scheduled|not (yet )?(ready|done|finished)"
     r"|busy|loading|uploading|downloading|building|retry|try again|wait)\b"
     r"|进行中|处理中|运行中|等待|排队|尚未|未完成|加载中|稍后|正在",
     re.IGNORECASE,

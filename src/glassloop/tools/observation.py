@@ -147,7 +147,7 @@ _ERROR_CHARS = 300
 
 
 def _as_error(data: Any) -> tuple[str, str] | None:
-    """The reason and hint of data whose only meaning is an error: an object that says so, or a short `error: …` text."""
+    """The reason and hint of data that is nothing but an error: an object that says so, or a short `error: …` text."""
     if isinstance(data, str):
         said = _ERROR_TEXT.match(data) if len(data) <= _ERROR_CHARS else None
         return (said[1].strip(), "") if said else None
