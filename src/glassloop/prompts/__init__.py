@@ -7,6 +7,7 @@ given is an error, so that no prompt ever goes out with a hole in it.
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from importlib import resources
 from string import Template
@@ -33,8 +34,11 @@ def text(group: str, language: str, key: str, **values: Any) -> str:
     return Template(template).substitute(values)
 
 
+_HAN, _LATIN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]+"), re.compile("[A-Za-z]+")
+
+
 def language_of(question: str) -> str:
     """Return `zh` for text with a noticeable share of Chinese characters, else `en`."""
-    han = sum("\u4e00" <= c <= "\u9fff" or "\u3400" <= c <= "\u4dbf" for c in question)
-    words = sum(c.isascii() and c.isalpha() for c in question)
+    han = sum(map(len, _HAN.findall(question)))
+    words = sum(map(len, _LATIN.findall(question))) if han else 0
     return "zh" if han and han * 4 >= words else "en"

@@ -11,7 +11,8 @@ from functools import cache
 
 from .labels import words
 
-_REACH = 160
+REACH = 160
+"""Characters before a call in which an example is announced."""
 
 
 @cache
@@ -30,9 +31,9 @@ def is_example(before: str, after: str = "") -> bool:
         before: All text before the call.
         after: The text behind it, if it stood in a fence.
     """
-    near = before[-_REACH:].rstrip()
+    near = before[-REACH:].rstrip()
     breaks = [m.end() for m in _BREAK.finditer(near) if m.end() < len(near)]
     if _pattern().search(near, breaks[-1] if breaks else 0):
         return True
-    first = _BREAK.split(after.strip()[:_REACH], maxsplit=1)[0]
+    first = _BREAK.split(after.strip()[:REACH], maxsplit=1)[0]
     return bool(re.search(r"\bwould (?:return|give|look)\b|\bexample\b|示例|例子", first, re.IGNORECASE))

@@ -15,6 +15,9 @@ from typing import Any
 MAX_DEPTH = 200
 """Deeper nesting than this is no call any model meant."""
 
+MOST_MENDED = 20_000
+"""Characters after an unclosed bracket that are still worth mending."""
+
 OPENERS = "{[｛［"
 _PARTNER = {"}": "{", "]": "[", ")": "("}
 _PLAIN = str.maketrans("｛｝［］（）", "{}[]()")
@@ -79,7 +82,27 @@ class Scanner:
         self.looked_at = 0
         """Characters looked at in vain so far."""
         self._limit = 2 * len(text) + 4096
+        self._to_mend = 4 * MOST_MENDED
         self._ends: dict[int, int | None] = {}
+
+    @property
+    def spent(self) -> bool:
+        """Whether nothing more will be found: the account is used up."""
+        return self.looked_at > self._limit and self._to_mend < 0
+
+    @property
+    def hopeful(self) -> bool:
+        """Whether mending is still worth while after all that was mended in vain."""
+        return self._to_mend >= 0
+
+    def charge(self, length: int) -> None:
+        """Take a mending that came to nothing off the account: its text, and what it costs to begin."""
+        self._to_mend -= length + 100
+
+    def may_mend(self, length: int) -> bool:
+        """Whether so much text without an end may still be mended; charged, so that many openings cost no more."""
+        self._to_mend -= length
+        return length <= MOST_MENDED and self._to_mend >= 0
 
     def value(self, start: int) -> tuple[Any, int]:
         """Return the strict JSON value that begins at `start` and where it ends, or `(MISSING, start)`."""

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field, replace
 
 from ..types import Declaration, Repair
 from .arguments import call_arguments
-from .examples import is_example
+from .examples import REACH, is_example
 from .jsonish import MISSING, OPENERS, Scanner
 from .names import resolve
 from .rescue import Problem, mend
 from .shapes import MOST_DRAFTS, Draft, drafts_in
-from .tags import PAIRED, read_function_tag, read_key_value_tags, read_name_tag
+from .tags import CLOSING, PAIRED, read_function_tag, read_key_value_tags, read_name_tag
 
 OPENING = re.compile(
     r"<(?:\w+:)?(?:tool_calls?|function_calls?|functioncall|toolcalls?|tools?|tool_use|tool_code|call|action|invoke_tools?)>"
@@ -38,7 +38,7 @@ _START = re.compile(
 )
 _JUNK = re.compile(
     r"(?:[\s;,]+|</?(?:\w+:)?[a-z_]*(?:tool|function|call|action|parameters?|arguments?)[a-z_]*>|</?[｜|]DSML[｜|]\w*>|\[/?[A-Z_]{3,20}\]"
-    r"|<[|｜][^<>\n]{1,40}?[|｜]?>|<\w+[|｜]>|<(?:start|end)_function_(?:call|response)>|(?:```|~~~)[\w]*)+"
+    r"|<[|｜][^<>\n]{1,40}?[|｜]?>|<\w+[|｜]>|<(?:start|end)_function_(?:call|response)>|(?:```|~~~)[\w]*){1,16}"
 )
 _NAMED = re.compile(
     r"(?:call:|to=|function(?=<[|｜]tool)|functions?\b(?=[.:]))?\s*(?:<[|｜]tool[▁_]sep[|｜]>)?"
@@ -55,8 +55,8 @@ _TOKENS_GEMMA = (
 _LINE_END = re.compile(r"[ \t]*(?:[;,.]?[ \t]*(?:\n|\Z)|[;,}\]{`<\[]|[.,;][ \t])")
 
 
-MOST_MENDED = 20_000
-"""Characters after an unclosed bracket that are still worth mending."""
+LONGEST_LINE = 1000
+"""Characters before a bracket that say whether it begins a line."""
 
 
 @dataclass
@@ -103,6 +103,7 @@ class _Search:
         self.tools = tools
         self.scanner = Scanner(text)
         self.found = Found()
+        self._closes = -1
         self.spans: list[tuple[int, int]] = []
 
     def run(self) -> Found:
@@ -156,17 +157,19 @@ class _Search:
     def _envelope(self, start: int, end: int) -> int:
         at, taken = end, False
         inline = bool(self.text[self.text.rfind("\n", 0, start) + 1 : start].strip())
-        if is_example(self.text[:start]):
-            return end
         while True:
             junk = _JUNK.match(self.text, at)
             at = junk.end() if junk else at
             drafts, stop = self._payload(at, inline and not taken)
+            if (drafts or self.found.problem) and not taken and self._shown(start):
+                self.found.problem, self.found.tool, self.found.given = "", None, ""
+                return end
             if self.found.problem:
                 self.spans.append((start, stop))
                 return stop
             if not drafts:
-                self.found.unread = self.found.unread or (not taken and _is_sure(self.text, start, at))
+                sure = not taken and _is_sure(self.text, start, at)
+                self.found.unread = self.found.unread or (sure and not self._shown(start))
                 break
             closed = PAIRED.match(self.text, stop)
             at = closed.end() if closed else stop
@@ -175,6 +178,10 @@ class _Search:
             if not _continues(self.text, at):
                 return at
         return at if taken else end
+
+    def _shown(self, start: int) -> bool:
+        """Whether what begins here is only an example."""
+        return is_example(self.text[max(0, start - REACH) : start])
 
     def _payload(self, at: int, inline: bool) -> tuple[list[Draft], int]:
         """Read one call (or list of calls) inside an envelope."""
@@ -225,15 +232,22 @@ class _Search:
         if value is not MISSING:
             return value, end
         stop = self.scanner.end(at)
-        mended = mend(self.text[at:stop]) if stop is not None else None
+        mended = mend(self.text[at:stop]) if stop is not None and self.scanner.hopeful else None
         if mended is None or not mended.ok:
-            closed = PAIRED.search(self.text, at)
-            stop = closed.start() if closed else len(self.text)
-            mended = mend(self.text[at:stop]) if stop - at <= MOST_MENDED else None
+            self.scanner.charge(stop - at if stop is not None else 0)
+            stop = self._closing(at)
+            mended = mend(self.text[at:stop]) if self.scanner.may_mend(stop - at) else None
         if mended is not None and mended.ok and stop is not None:
             self.mends = mended.repairs
             return mended.value, stop
         return MISSING, -1 if mended is None or mended.problem == "cut" else at
+
+    def _closing(self, at: int) -> int:
+        """Where the next closing mark begins, or the end of the text; looked for once, not from every opening."""
+        if self._closes < at:
+            closed = CLOSING.search(self.text, at)
+            self._closes = closed.start() if closed else len(self.text)
+        return self._closes
 
     def _drafts(self, value: object) -> list[Draft]:
         return [replace(d, repairs=(*self.mends, *d.repairs)) for d in drafts_in(value, self.tools)]
@@ -268,7 +282,7 @@ class _Search:
 
     def _tagged(self, start: int, found: re.Match[str]) -> int:
         tag = FUNCTION_TAG.match(self.text, start)
-        if tag is None or is_example(self.text[:start]):
+        if tag is None or self._shown(start):
             return found.end()
         read = read_function_tag(self.text, tag.group(1), tag.end(), self.scanner)
         inline = bool(self.text[self.text.rfind("\n", 0, start) + 1 : start].strip())
@@ -300,7 +314,7 @@ class _Search:
             at = got[1]
         closing = re.compile(r"\s*(?:```|~~~|\Z)").match(self.text, at)
         rest = self.text[closing.end() :] if closing else ""
-        if drafts and closing and not is_example(self.text[:start], rest):
+        if drafts and closing and not is_example(self.text[max(0, start - REACH) : start], rest):
             return self._take(start, closing.end(), drafts, "call in a fence")
         close = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*$", re.MULTILINE).search(self.text, max(at, end))
         return close.end() if close else max(at, end)
@@ -328,16 +342,21 @@ class _Search:
         return [], end
 
     def _is_cut_call(self, at: int) -> bool:
-        head = re.compile(r'[\[{\s]*"(?:name|tool|tool_name|action|function)"\s*:\s*"([^"]+)"\s*,').match(self.text, at)
+        head = re.compile(r'[\[{\s]{1,40}"(?:name|tool|tool_name|action|function)"\s*:\s*"([^"]+)"\s*,').match(
+            self.text, at
+        )
         return bool(head and resolve(head.group(1), self.tools, near=False))
 
     def _bare(self, start: int) -> int:
-        line = self.text[self.text.rfind("\n", 0, start) + 1 : start].strip()
+        if self.scanner.spent:
+            return start + 1
+        near = max(0, start - LONGEST_LINE)
+        line = self.text[max(near, self.text.rfind("\n", near, start) + 1) : start].strip()
         fresh = not line or self._follows_call(start) or line[-1] in ":：.。!！>*"
         drafts, end = self._strict_json(start)
         if not drafts:
             return max(end, start + 1)
-        if not fresh or is_example(self.text[:start]):
+        if not fresh or self._shown(start):
             return end
         if line and not self._follows_call(start) and not _LINE_END.match(self.text, end):
             return end

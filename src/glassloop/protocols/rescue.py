@@ -199,11 +199,19 @@ def _surplus_brackets(text: str) -> str:
     return text[:end] if end and end < len(text) and _SURPLUS.match(text, end) else text
 
 
-_TIGHT = re.compile(rf"({_STRING}|[\d}}\]]|true|false|null)(\s*)(?=\"(?:[^\"\\\n]+|\\.)*\"\s*:)", re.DOTALL)
+_VALUE_END = re.compile(rf"{_STRING}|[\d}}\]]|true|false|null", re.DOTALL)
+_KEY_AHEAD = re.compile(r'\s*"(?:[^"\\\n]|\\.)*"\s*:', re.DOTALL)
 
 
 def _missing_commas(text: str) -> str:
-    return _TIGHT.sub(lambda m: f"{m.group(1)},{m.group(2)}", text)
+    """Put a comma between a value and the key that follows it; each value is looked at once."""
+    out: list[str] = []
+    last = 0
+    for found in _VALUE_END.finditer(text):
+        if _KEY_AHEAD.match(text, found.end()):
+            out += [text[last : found.end()], ","]
+            last = found.end()
+    return "".join([*out, text[last:]])
 
 
 _INNER_KEY = re.compile(r'\\"\s*:')

@@ -223,7 +223,7 @@ class _Cutter:
 
 
 def _bare(value: str, label: Label) -> str:
-    value = _CLOSING_TAG.sub("", value).strip()
+    value = _CLOSING_TAG.sub("", value.strip()).strip()
     for mark in ("**", "__", "*"):
         if mark in label.decoration and value.endswith(mark) and value.count(mark) == 1:
             value = value[: -len(mark)].rstrip()

@@ -22,13 +22,14 @@ _PARAMETER_END = re.compile(rf"</{_PREFIX}(?:parameter|param|arg|argument)>", re
 _CALL_END = re.compile(
     rf"</{_PREFIX}(?:function|invoke|tool|call)>|</{_PREFIX}(?:tool_calls?|function_calls?)>", re.IGNORECASE
 )
-PAIRED = re.compile(
-    rf"\s*(?:</{_PREFIX}(?:tool_calls?|function_calls?|functioncall|toolcalls?|tools?|tool_use|tool_code|call|action|function|invoke)>"
+_CLOSING = (
+    rf"(?:</{_PREFIX}(?:tool_calls?|function_calls?|functioncall|toolcalls?|tools?|tool_use|tool_code|call|action|function|invoke)>"
     r"|\[/TOOL_CALLS?\]|\[END_TOOL_REQUEST\]|\[/TOOL_REQUEST\]|<\|?/?(?:tool_call|tool_call_end|tool_calls_end|END_ACTION|"
     r"tools_suffix|action_end|tool_calls_section_end|tool_call_end|/tool_call|call)\|>"
-    r"|<[|｜]tool[▁_]calls?[▁_]end[|｜]>|<end_function_call>|<\|(?:eom_id|eot_id|im_end)\|>)",
-    re.IGNORECASE,
+    r"|<[|｜]tool[▁_]calls?[▁_]end[|｜]>|<end_function_call>|<\|(?:eom_id|eot_id|im_end)\|>)"
 )
+CLOSING = re.compile(_CLOSING, re.IGNORECASE)
+PAIRED = re.compile(rf"\s*{_CLOSING}", re.IGNORECASE)
 _PAIRS_START = re.compile(r"\s*<arg_key>")
 _PAIR = re.compile(
     r"\s*<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)(?:</arg_value>|(?=<arg_key>|</tool_call>)|\Z)", re.DOTALL
