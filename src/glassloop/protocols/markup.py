@@ -250,7 +250,10 @@ class _Search:
         return self._closes
 
     def _drafts(self, value: object) -> list[Draft]:
-        return [replace(d, repairs=(*self.mends, *d.repairs)) for d in drafts_in(value, self.tools)]
+        drafts = drafts_in(value, self.tools)
+        if self.mends and not drafts:
+            self.scanner.charge(0)
+        return [replace(d, repairs=(*self.mends, *d.repairs)) for d in drafts]
 
     def _named_payload(self, at: int, inline: bool) -> tuple[list[Draft], int]:
         """Read `name{…}`, `name[ARGS]{…}`, `name<|message|>{…}`, `name` with key and value tags, or a bare name."""
