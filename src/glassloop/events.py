@@ -68,8 +68,8 @@ class RunStarted(Event):
     protocol: str = ""
     strategy: str = "react"
     tools: tuple[dict[str, Any], ...] = ()
-    limits: dict[str, Any] = field(default_factory=dict)
-    settings: dict[str, Any] = field(default_factory=dict)
+    limits: dict[str, Any] = field(default_factory=dict[str, Any])
+    settings: dict[str, Any] = field(default_factory=dict[str, Any])
     history: tuple[Message, ...] = ()
     knowledge: tuple[dict[str, Any], ...] = ()
     parent: str = ""

@@ -54,7 +54,7 @@ class Gears:
     """Gives the loop's few own texts in the run's language: `words(state, key, **values)`."""
     listen: Callable[[Turn], Any] | None = None
     """Makes a stream reader for a turn when somebody watches live, else None."""
-    retried: list[ModelRetried] = field(default_factory=list)
+    retried: list[ModelRetried] = field(default_factory=list[ModelRetried])
     """Retries the model backend has reported and nobody has told yet."""
     seed: int | None = None
     temperature: float = 0.1

@@ -76,7 +76,9 @@ def reply_of(reply: str | Mapping[str, Any] | Reply, finish_reason: str | None =
     thinking = next((reply[k] for k in ("reasoning_content", "reasoning", "thinking") if reply.get(k)), "")
     return Reply(
         text=_text_of(reply.get("content")),
-        tool_calls=tuple(c for c in cast("Sequence[Any]", calls) if isinstance(c, Mapping)),
+        tool_calls=tuple(
+            dict(cast("Mapping[str, Any]", c)) for c in cast("Sequence[Any]", calls) if isinstance(c, Mapping)
+        ),
         finish_reason=reason,
         reasoning=_text_of(thinking),
         raw=dict(reply),

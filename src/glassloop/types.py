@@ -121,7 +121,7 @@ class ToolCall(Record):
 
     id: str
     name: str
-    arguments: dict[str, Any] = field(default_factory=dict)
+    arguments: dict[str, Any] = field(default_factory=dict[str, Any])
 
     @property
     def key(self) -> str:
@@ -258,7 +258,7 @@ class Reply(Record):
     usage: Usage = Usage()
     finish_reason: str | None = None
     reasoning: str = ""
-    raw: dict[str, Any] = field(default_factory=dict)
+    raw: dict[str, Any] = field(default_factory=dict[str, Any])
     seconds: float = 0.0
     model: str = ""
 

@@ -23,8 +23,9 @@ def command(question: str | None, as_json: bool, quiet: bool, **options: Any) ->
         if sys.stdin.isatty():
             raise click.UsageError("There is no question: write it after the command, or pipe it in.")
         question = sys.stdin.read()
+    asked = question or ""
     with opened_agent(options) as agent:
-        return asyncio.run(_ask(agent, question, as_json=as_json, quiet=quiet))
+        return asyncio.run(_ask(agent, asked, as_json=as_json, quiet=quiet))
 
 
 async def _ask(agent: Any, question: str, *, as_json: bool, quiet: bool) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import click
 
@@ -20,7 +21,7 @@ def list_models(as_json: bool) -> None:
     from ..models.weights import installed
 
     here = {found.entry.name: str(found.path) for found in installed()}
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "name": entry.name,
             "size": entry.size,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -102,7 +102,7 @@ def source_options(command: F) -> F:
 
 
 @contextmanager
-def opened_sources(mcp: Sequence[str], knowledge: str | None) -> Iterator[tuple[list[Any], Any]]:
+def opened_sources(mcp: Sequence[str], knowledge: str | None) -> Generator[tuple[list[Any], Any], None, None]:
     """Give the tools of MCP servers and the knowledge base, open while they are used."""
     with ExitStack() as open_things:
         tools: list[Any] = []
@@ -119,7 +119,7 @@ def opened_sources(mcp: Sequence[str], knowledge: str | None) -> Iterator[tuple[
 
 
 @contextmanager
-def opened_agent(options: dict[str, Any], extra: Sequence[Any] = (), **more: Any) -> Iterator[Agent]:
+def opened_agent(options: dict[str, Any], extra: Sequence[Any] = (), **more: Any) -> Generator[Agent, None, None]:
     """Give the agent that the options describe, with its MCP servers and knowledge open while it is used."""
     given = {**DEFAULTS, **options}
     with opened_sources(given["mcp"], given["knowledge"]) as (tools, base):

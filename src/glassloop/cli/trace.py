@@ -6,7 +6,7 @@ It reads events and nothing else, so it can draw a live run and a recorded one a
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, cast
 
 from rich.console import Console
 from rich.text import Text
@@ -187,7 +187,8 @@ def _data(content: str) -> str:
         return content
     if not isinstance(value, dict):
         return content
-    if "data" in value:
-        data = value["data"]
+    held = cast("dict[str, Any]", value)
+    if "data" in held:
+        data = held["data"]
         return data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
-    return str(value.get("reason", content))
+    return str(held.get("reason", content))

@@ -32,7 +32,7 @@ class ExpectedCall(Record):
     """
 
     tool: str
-    arguments: dict[str, Any] = field(default_factory=dict)
+    arguments: dict[str, Any] = field(default_factory=dict[str, Any])
     extra: bool = True
     optional: bool = False
 
@@ -187,7 +187,8 @@ class _Reader:
         for both in tools and sorted(({c.tool for c in calls or ()} | set(forbid)) - set(tools)):
             self.fail((*at, "tools"), f"{both!r} is expected or forbidden and not offered: add it to `tools`.")
         default = "exact" if calls == () else "at_least"
-        inherit = {k: top[k] for k in ("language", "approve", "repeat", "limits", "system") if k in top} | data
+        shared = {k: top[k] for k in ("language", "approve", "repeat", "limits", "system") if k in top}
+        inherit: dict[str, Any] = {**shared, **data}
 
         def where(key: str) -> Path_:  # the place an inherited value was written at
             return at if key in data else ()
@@ -258,7 +259,7 @@ class _Reader:
             tool = self.text(one, "tool", place)
             if not tool:
                 self.fail(place, "name the tool of this call: `tool: NAME`.")
-            arguments = self.mapping(one.get("arguments", {}), (*place, "arguments"), None)
+            arguments = self.mapping(cast("Mapping[str, Any]", one).get("arguments", {}), (*place, "arguments"), None)
             for key, rule in arguments.items():
                 self.rule(rule, (*place, "arguments", key))
             extra, optional = self.flag(one, "extra", place, True), self.flag(one, "optional", place, False)
@@ -367,7 +368,7 @@ class _Reader:
         return data
 
     def text(self, data: Mapping[str, Any], key: str, at: Path_) -> str:
-        value = data.get(key, "")
+        value: Any = data.get(key, "")
         if (
             isinstance(value, (int, float))
             and not isinstance(value, bool)
@@ -376,7 +377,7 @@ class _Reader:
             return str(value)
         if not isinstance(value, str):
             self.fail((*at, key), f"this is {_kind(value)}: write a text, in quotes if need be.")
-        return value
+        return str(value)
 
     def flag(self, data: Mapping[str, Any], key: str, at: Path_, default: bool) -> bool:
         value = data.get(key, default)
@@ -386,7 +387,7 @@ class _Reader:
 
     def names(self, data: Mapping[str, Any], key: str, at: Path_) -> tuple[str, ...]:
         value: Any = data.get(key, [])
-        listed: Sequence[Any] = [value] if isinstance(value, str) else value
+        listed: Any = [value] if isinstance(value, str) else value
         if not isinstance(listed, list) or not all(isinstance(v, str) for v in cast("list[Any]", listed)):
             self.fail((*at, key), "write a list of names.")
         return tuple(cast("list[str]", listed))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from ..errors import GlassloopError
 from ..events import Event, ModelRetried
@@ -145,7 +145,7 @@ def _truth(state: State, answer: str, problems: list[str]) -> tuple[bool, bool]:
 
 
 def _named(fact: Any) -> str:
-    return " or ".join(map(_named, fact)) if isinstance(fact, list) else repr(fact)
+    return " or ".join(map(_named, cast("list[Any]", fact))) if isinstance(fact, list) else repr(fact)
 
 
 class _Selection:
@@ -231,7 +231,7 @@ class _Selection:
 
 def _share(wanted: ExpectedCall, made: Made) -> float:
     """The share of the wanted arguments that fit; 1 when none is asked for."""
-    names = set(wanted.arguments) | (set() if wanted.extra else set(made.arguments))
+    names = {*wanted.arguments, *(() if wanted.extra else made.arguments)}
     good = sum(
         name in wanted.arguments
         and name in made.arguments

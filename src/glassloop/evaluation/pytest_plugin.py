@@ -86,7 +86,7 @@ class CaseItem(pytest.Item):
         """Run the case and fail with its problems."""
         made = self.config.pluginmanager.hook.pytest_glassloop_agent(case=self.case)
         if made is None:
-            made = _agent_for(self.case, _model(self.config), self.config.getoption("--glassloop-strategy"))
+            made = _agent_for(self.case, _model(self.config), str(self.config.getoption("--glassloop-strategy")))
         _fail(self.case, run_on(self.case, made))
 
     def reportinfo(self) -> tuple[Path, int, str]:

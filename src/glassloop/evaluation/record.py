@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ..errors import CaseError
-from ..events import Event
+from ..events import ApprovalAsked, Event
 from ..journal.rebuild import fold, load
 from ..journal.record import RUNS
 from ..state import State
@@ -71,7 +71,7 @@ def case_data(events: list[Event]) -> dict[str, Any]:
         data["match"] = "in_order"
     if facts := _facts(state, run.answer):
         data["answer"] = {"facts": facts}
-    written = {e.call.name for e in events if e.type == "approval_asked"}  # type: ignore[attr-defined]
+    written = {e.call.name for e in events if isinstance(e, ApprovalAsked)}
     approved = sorted(written & {c.name for c in calls if c.observation.status != "denied"})
     if approved:
         data["approve"] = approved
@@ -80,7 +80,7 @@ def case_data(events: list[Event]) -> dict[str, Any]:
 
 
 def _rule(value: Any) -> Any:
-    return {"equal": value} if isinstance(value, dict) else value
+    return {"equal": cast("Any", value)} if isinstance(value, dict) else value
 
 
 def _facts(state: State, answer: str) -> list[Any]:

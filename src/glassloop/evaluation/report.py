@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
@@ -158,11 +158,11 @@ def write(report: Report, path: Path, folder: Path | None = None) -> None:
     Raises:
         CaseError: The ending is none of these.
     """
-    forms = {
+    forms: dict[str, Callable[[Report], str]] = {
         ".json": as_json,
         ".md": markdown,
         ".xml": junit,
-        ".html": lambda r: page(r, base=_relative(folder, path)),  # type: ignore[misc]
+        ".html": lambda r: page(r, base=_relative(folder, path)),
     }
     form = forms.get(path.suffix.lower())
     if form is None:

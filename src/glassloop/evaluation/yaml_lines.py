@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from ..errors import CaseError, MissingExtra
 
@@ -59,7 +59,8 @@ def read_yaml(source: str | Path, *, name: str = "") -> Located:
     except (OSError, UnicodeDecodeError) as error:
         raise CaseError(f"{file} cannot be read ({error}): give a UTF-8 file of golden cases.") from None
     try:
-        root = yaml.compose(text, Loader=_loader(yaml))
+        compose: Any = cast("Any", yaml).compose
+        root: Any = compose(text, Loader=_loader(yaml))
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else 1

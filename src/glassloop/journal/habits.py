@@ -188,8 +188,9 @@ def line_for(tool: Declaration | None, argument: str, kind: str, what: str) -> s
         return ""
     language = language_of(tool.description)
     schema = _schema_at(tool.parameters, argument)
-    kind_of = schema.get("type", "string")
-    kind_of = kind_of[0] if isinstance(kind_of, list) and kind_of else kind_of
+    kinds: Any = schema.get("type", "string")
+    listed: list[Any] = cast("list[Any]", kinds) if isinstance(kinds, list) else []
+    kind_of: Any = listed[0] if listed else cast("Any", kinds)
     key = _LINE.get(what) or (_BY_TYPE.get(str(kind_of)) if what in ("type", "json", "items") else None)
     if key is None or (not argument and key not in ("unknown",)):
         return ""

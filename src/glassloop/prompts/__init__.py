@@ -20,7 +20,7 @@ LANGUAGES = ("en", "zh")
 def load(group: str, language: str) -> dict[str, Any]:
     """Return the texts of one group, for example `load("protocol", "zh")`."""
     name = f"{group}.{language if language in LANGUAGES else 'en'}.json"
-    return json.loads(resources.files(__package__).joinpath(name).read_text(encoding="utf-8"))
+    return json.loads(resources.files(__name__).joinpath(name).read_text(encoding="utf-8"))
 
 
 def text(group: str, language: str, key: str, **values: Any) -> str:
@@ -29,7 +29,7 @@ def text(group: str, language: str, key: str, **values: Any) -> str:
     Raises:
         KeyError: The key does not exist or a value of the template is missing.
     """
-    found = load(group, language)[key]
+    found: str | list[str] = load(group, language)[key]
     template = "\n".join(found) if isinstance(found, list) else found
     return Template(template).substitute(values)
 

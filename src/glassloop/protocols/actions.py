@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from ..types import Declaration, Repair
 from .arguments import (
@@ -103,8 +103,9 @@ def _object_action(value: str, given: str | None, tools: Mapping[str, Declaratio
 
 def _finish_text(arguments: Any) -> str:
     if isinstance(arguments, dict):
-        values = list(arguments.values())
-        return str(values[0]) if len(values) == 1 else shown(arguments) if values else ""
+        held = cast("dict[str, Any]", arguments)
+        values = list(held.values())
+        return str(values[0]) if len(values) == 1 else shown(held) if values else ""
     return "" if arguments is MISSING or arguments is None else str(arguments)
 
 

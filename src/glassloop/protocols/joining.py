@@ -50,7 +50,7 @@ class Joiner:
 
     def add(self, chunk: Mapping[str, Any]) -> None:
         """Take one chunk in chat-completions form (or a line of Ollama's own stream)."""
-        usage = chunk.get("usage")
+        usage: Any = chunk.get("usage")
         if isinstance(usage, Mapping) and usage:
             self.usage = dict(cast("Mapping[str, Any]", usage))
         if chunk.get("error"):
@@ -60,7 +60,7 @@ class Joiner:
             choices = [{"delta": chunk["message"], "finish_reason": _ollama_reason(chunk)}]
         if not isinstance(choices, Sequence) or not choices:
             # Usage in a chunk without choices is the last word of a stream that has said something.
-            self.ended = self.ended or (bool(usage) and bool(self.content or self.calls))
+            self.ended = self.ended or (bool(cast("Any", usage)) and bool(self.content or self.calls))
             return
         for choice in cast("Sequence[Any]", choices):
             if isinstance(choice, Mapping) and choice.get("index", 0) in (0, None):
@@ -71,7 +71,7 @@ class Joiner:
         delta: Any = choice.get("delta")
         whole: Any = choice.get("message")
         if not isinstance(delta, Mapping) and isinstance(whole, Mapping) and not self.content and not self.calls:
-            delta = whole
+            delta = cast("Any", whole)
         if isinstance(delta, Mapping):
             self.add_delta(cast("Mapping[str, Any]", delta))
         elif isinstance(choice.get("text"), str):

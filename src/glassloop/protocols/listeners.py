@@ -286,8 +286,8 @@ class JsonListener:
         self.mouth = mouth
         self.plain: PlainListener | None = None
         self.names = names
-        self.held = ""
-        self.at = 0
+        self.held: str = ""
+        self.at: int = 0
         self.depth = 0
         self.key = ""
         self.key_next = False

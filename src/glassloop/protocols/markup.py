@@ -63,7 +63,7 @@ LONGEST_LINE = 1000
 class Found:
     """The calls in a text, and the text without them."""
 
-    drafts: list[Draft] = field(default_factory=list)
+    drafts: list[Draft] = field(default_factory=list[Draft])
     content: str = ""
     problem: Problem = ""
     """Set when something is a call for sure and could not be read."""
@@ -269,11 +269,12 @@ class _Search:
             return self._checked([Draft(name, pairs[0])], pairs[1], inline)
         between = _BEFORE_ARGUMENTS.match(self.text, end)
         start = between.end() if between else end
-        if start < len(self.text) and self.text[start] in OPENERS and resolve(name, self.tools):
+        offered = resolve(name, self.tools)
+        if start < len(self.text) and self.text[start] in OPENERS and offered is not None:
             value, stop = self._value(start)
             if value is not MISSING:
                 return [Draft(name, value, self.mends)], stop
-            self.found.problem, self.found.tool = "cut" if stop < 0 else "broken", resolve(name, self.tools).tool
+            self.found.problem, self.found.tool = "cut" if stop < 0 else "broken", offered.tool
             self.found.given = self.text[start : start + 200]
             return [], len(self.text)
         known = resolve(name, self.tools, near=False)

@@ -47,7 +47,7 @@ class Reading:
     protocol: ProtocolName
     make_id: IdFactory = new_id
     thought: str = ""
-    repairs: list[Repair] = field(default_factory=list)
+    repairs: list[Repair] = field(default_factory=list[Repair])
 
     def __post_init__(self) -> None:
         self.offered = by_name(self.turn.tools)

@@ -105,8 +105,9 @@ def _calls(reading: Reading, drafts: list[Draft], answer: Any, text: str) -> Mov
 def sole_value(arguments: Any) -> Any:
     """Return the only value of an object, the value itself if it is no object."""
     if isinstance(arguments, dict):
-        values = list(cast("dict[str, Any]", arguments).values())
-        return values[0] if len(values) == 1 else arguments if values else ""
+        held = cast("dict[str, Any]", arguments)
+        values = list(held.values())
+        return values[0] if len(values) == 1 else held if values else ""
     return "" if arguments is MISSING or arguments is None else arguments
 
 

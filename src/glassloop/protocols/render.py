@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from ..gears import Turn
 from ..prompts import text
@@ -28,8 +28,9 @@ def signature(tool: Declaration) -> str:
     arguments = ", ".join(_argument(name, prop, name in required, schema) for name, prop in properties.items())
     lines = [f"- {tool.name}({arguments}): {_one_line(tool.description)}".rstrip(": ")]
     for name, prop in properties.items():
-        if isinstance(prop, Mapping) and prop.get("description"):
-            lines.append(f"    {name}: {_one_line(prop['description'])}")
+        described: Any = cast("Mapping[str, Any]", prop).get("description") if isinstance(prop, Mapping) else None
+        if described:
+            lines.append(f"    {name}: {_one_line(described)}")
     return "\n".join(lines)
 
 
@@ -42,7 +43,7 @@ def _argument(name: str, prop: Any, required: bool, root: Mapping[str, Any]) -> 
     shown = f"{name}: {type_name(prop, root)}"
     if required:
         return shown
-    default = prop.get("default") if isinstance(prop, Mapping) else None
+    default: Any = cast("Mapping[str, Any]", prop).get("default") if isinstance(prop, Mapping) else None
     return f"{shown} = {json.dumps(default, ensure_ascii=False)}" if default is not None else f"{shown}?"
 
 
@@ -50,10 +51,11 @@ def type_name(schema: Any, root: Mapping[str, Any], depth: int = 0) -> str:
     """Name a schema's type in a few characters: `string`, `integer[]`, `"km"|"mile"`, `{name: string}`."""
     if not isinstance(schema, Mapping) or depth > _MAX_DEPTH:
         return "any"
+    schema = cast("Mapping[str, Any]", schema)
     if "$ref" in schema:
         target: Any = root
         for part in str(schema["$ref"]).lstrip("#/").split("/"):
-            target = target.get(part, {}) if isinstance(target, Mapping) else {}
+            target = cast("Mapping[str, Any]", target).get(part, {}) if isinstance(target, Mapping) else {}
         return type_name(target, root, depth + 1)
     if "enum" in schema:
         return "|".join(json.dumps(v, ensure_ascii=False) for v in schema["enum"])
@@ -62,9 +64,9 @@ def type_name(schema: Any, root: Mapping[str, Any], depth: int = 0) -> str:
     for key in ("anyOf", "oneOf"):
         if key in schema:
             return "|".join(dict.fromkeys(type_name(s, root, depth + 1) for s in schema[key]))
-    kind = schema.get("type", "any")
+    kind: Any = schema.get("type", "any")
     if isinstance(kind, list):
-        return "|".join(str(k) for k in kind)
+        return "|".join(str(k) for k in cast("list[Any]", kind))
     if kind == "array":
         inner = type_name(schema.get("items", {}), root, depth + 1)
         return f"({inner})[]" if "|" in inner else f"{inner}[]"

@@ -37,8 +37,8 @@ class Segments:
     """The parts of a reply, the text they stand in (cut before what was invented), and the repairs that led there."""
 
     text: str
-    parts: list[Segment] = field(default_factory=list)
-    repairs: list[Repair] = field(default_factory=list)
+    parts: list[Segment] = field(default_factory=list[Segment])
+    repairs: list[Repair] = field(default_factory=list[Repair])
     cut_observation: bool = False
 
 

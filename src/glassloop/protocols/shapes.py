@@ -128,7 +128,7 @@ def _direct(data: dict[str, Any], tools: Mapping[str, Declaration]) -> Draft | N
     properties = set(tool.parameters.get("properties", {}))
     if argument_key is None and not others:
         return Draft(name, MISSING, repairs)
-    given = others | ({argument_key} if argument_key else set())
+    given = {*others, *([argument_key] if argument_key else [])}
     if given <= properties and name_key not in properties:
         beside = {k: v for k, v in data.items() if k in given}
         return Draft(name, beside, (*repairs, Repair("arguments beside the name", after=beside)))

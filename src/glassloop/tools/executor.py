@@ -61,7 +61,7 @@ class Prepared:
 
     call: ToolCall
     tool: Tool | None = None
-    arguments: dict[str, Any] = field(default_factory=dict)
+    arguments: dict[str, Any] = field(default_factory=dict[str, Any])
     repairs: tuple[Repair, ...] = ()
     sources: tuple[Source, ...] = ()
     answer: Observation | None = None

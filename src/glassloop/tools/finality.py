@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 _WORDS = re.compile(
     r"\b(running|pending|queued|queueing|waiting|in[ _-]?progress|processing"
@@ -31,7 +31,8 @@ def looks_unfinished(data: Any) -> bool:
     if isinstance(data, str):
         return len(data) <= 80 and bool(_WORDS.search(data) or _PERCENT.search(data))
     if isinstance(data, Mapping):
-        return any(_field(str(key), value) for key, value in data.items() if _STATE_KEYS.search(str(key)))
+        fields = cast("Mapping[Any, Any]", data)
+        return any(_field(str(key), value) for key, value in fields.items() if _STATE_KEYS.search(str(key)))
     return False
 
 

@@ -14,7 +14,7 @@ import enum
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from ..prompts import text as words
 from ..types import Declaration, Source
@@ -90,7 +90,9 @@ def examples_taken(sources: Iterable[Source], declaration: Declaration) -> tuple
     out: list[Source] = []
     for source in sources:
         described = properties.get(source.path.split(".")[0].split("[")[0], {})
-        shown = str(described.get("description", "")) if isinstance(described, Mapping) else ""
+        shown = (
+            str(cast("Mapping[str, Any]", described).get("description", "")) if isinstance(described, Mapping) else ""
+        )
         if source.origin in ("none", "translated") and str(source.value) and str(source.value) in shown:
             out.append(source)
     return tuple(out)
