@@ -91,7 +91,8 @@ def test_forbidden_tools_and_refused_writes() -> None:
     got = ran(body, step(("log_entry", {"text": "calm"})), answer("The entry was refused."))
     assert "log_entry was called and is forbidden." in got.problems
     allowed = ran(
-        'question: Write "calm" into the log.\ncalls: [{tool: log_entry, arguments: {text: calm}}]\napprove: [log_entry]',
+        'question: Write "calm" into the log.\n'
+        "calls: [{tool: log_entry, arguments: {text: calm}}]\napprove: [log_entry]",
         step(("log_entry", {"text": "calm"})),
         answer("The entry is E-5."),
     )
