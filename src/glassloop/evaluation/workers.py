@@ -7,6 +7,7 @@ model made there. Results are written here, as they come, into the same file as 
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -22,11 +23,11 @@ _MODELS: dict[str, Any] = {}
 
 def run_there(cell: Cell, case: Case, spec: Any, settings: Settings, folder: str) -> dict[str, Any]:
     """Run one cell in a worker process and return the result as plain data."""
-    if cell.model not in _MODELS:
-        _MODELS[cell.model] = found(spec)
+    if isinstance(spec, str) or spec is None:
+        spec = _MODELS[cell.model] = _MODELS.get(cell.model) or found(spec)
     toolbox = Toolbox(settings)
     toolbox.declared(case)  # loads the tools here
-    done = asyncio.run(run_cell(cell, case, _MODELS[cell.model], settings, toolbox, Path(folder)))
+    done = asyncio.run(run_cell(cell, case, spec, settings, toolbox, Path(folder)))
     return done.to_dict()
 
 
@@ -46,7 +47,7 @@ def evaluate_on_ray(
         ConfigurationError: The settings hold tools or models that cannot be sent to a worker.
     """
     try:
-        import ray
+        ray: Any = importlib.import_module("ray")
     except ImportError:
         raise MissingExtra("ray", "ray", "spread an evaluation over a cluster") from None
     if settings.tools is not None:
@@ -59,10 +60,11 @@ def evaluate_on_ray(
     folder.mkdir(parents=True, exist_ok=True)
     if not ray.is_initialized():
         ray.init(log_to_driver=False, include_dashboard=False)
-    task = ray.remote(run_there)
+    task: Any = ray.remote(run_there)
     queue = iter(left)
     most = max(settings.jobs, int(ray.cluster_resources().get("CPU", 1)))
     running: list[Any] = []
+    finished = len(cells) - len(left)
     with (folder / RESULTS).open("a", encoding="utf-8") as file:
         while True:
             for cell, case, spec in queue:
@@ -77,5 +79,6 @@ def evaluate_on_ray(
                 file.write(json.dumps(data, ensure_ascii=False, separators=(",", ":"), default=str) + "\n")
                 file.flush()
                 done[result.cell.key] = result
-                progress(f"{result.cell.case} · {result.cell.model}", len(done), len(cells))
+                finished += 1
+                progress(f"{result.cell.case} · {result.cell.model} · {result.cell.strategy}", finished, len(cells))
     return [done[cell.key] for cell, _, _ in cells]
