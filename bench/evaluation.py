@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from glassloop import ScriptedModel
-from glassloop.evaluation.cases import load_cases
+from glassloop.evaluation.cases import Case, load_cases
 from glassloop.evaluation.metrics import score
 from glassloop.evaluation.report import as_json, junit, markdown
 from glassloop.evaluation.runner import Settings, Toolbox, evaluate, make_agent
@@ -46,6 +46,17 @@ def told(name: str, value: float, limit: float, unit: str) -> None:
         MISSED.append(name)
 
 
+async def alone(cases: list[Case], settings: Settings, toolbox: Toolbox, folder: Path) -> float:
+    """Make the same runs with their journals and nothing else; return the seconds they took."""
+    begun = time.perf_counter()
+    for i, case in enumerate(cases):
+        recorder = JournalRecorder(folder / f"{i}.jsonl")
+        agent = make_agent(case, settings.models[0], "react", settings, toolbox.fresh(case), recorder)
+        async for _ in agent.stream(case.question, run_id=str(i), live=False):
+            pass
+    return time.perf_counter() - begun
+
+
 def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -75,12 +86,18 @@ def main() -> int:
             times.append((time.perf_counter() - begun) * 1000)
             assert found.passed, found.problems
         told("scoring a run from its events (median of 100)", statistics.median(times), 2, "ms")
+        more: list[float] = []
+        for i in range(5):  # taken in turns, so that a busy machine disturbs both sides alike
+            some = cases[i * 100 : i * 100 + 100]
+            bare = asyncio.run(alone(some, settings, toolbox, folder / f"bare{i}"))
+            begun = time.perf_counter()
+            asyncio.run(evaluate(some, settings, folder / f"whole{i}"))
+            more.append((time.perf_counter() - begun - bare) * 1000 / len(some))
+        told("beyond the run itself, a case (median of 5 times 100)", statistics.median(more), 2, "ms")
         begun = time.perf_counter()
         results = asyncio.run(evaluate(cases, settings, folder / "out"))
         took = time.perf_counter() - begun
         assert len(results) == 1000 and all(r.score.passed for r in results)
-        # from RunStarted to RunEnded is the run itself; all the rest, making the agent included, is evaluation
-        told("beyond the run itself, a case (mean of 1,000)", took - sum(r.score.seconds for r in results), 2, "ms")
         told("1,000 scripted cases with journals, one process", took, 20, "s")
         begun = time.perf_counter()
         again = asyncio.run(evaluate(cases, settings, folder / "out"))
