@@ -136,7 +136,7 @@ def _evaluate(cases: list[Case], options: dict[str, Any], *, as_json: bool) -> i
     for path in options["reports"]:
         write(report, path, folder)
     verdict = compare(baseline, report, max_drop=options["max_drop"], strict=options["strict"]) if baseline else None
-    console = Console(highlight=False, stderr=as_json)
+    console = Console(highlight=False, soft_wrap=True, stderr=as_json)
     if not as_json:
         print_report(report, console)
         console.print(f"results and runs: {folder}", style="dim")
