@@ -95,6 +95,9 @@ def _json_string(raw: str) -> str:
     return json.dumps(raw, ensure_ascii=False)
 
 
+_CLOSING_LINE = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*$", re.MULTILINE)
+
+
 class _Search:
     """One pass over a text from left to right."""
 
@@ -104,6 +107,9 @@ class _Search:
         self.scanner = Scanner(text)
         self.found = Found()
         self._closes = -1
+        self._unclosed = False
+        self._begins = len(text) - len(text.lstrip())
+        self._ends_fenced = text.rstrip().endswith(("```", "~~~"))
         self.spans: list[tuple[int, int]] = []
 
     def run(self) -> Found:
@@ -320,12 +326,13 @@ class _Search:
         rest = self.text[closing.end() :] if closing else ""
         if drafts and closing and not is_example(self.text[max(0, start - REACH) : start], rest):
             return self._take(start, closing.end(), drafts, "call in a fence")
-        close = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*$", re.MULTILINE).search(self.text, max(at, end))
+        close = None if self._unclosed else _CLOSING_LINE.search(self.text, max(at, end))
+        self._unclosed = close is None  # then no later fence is closed either, and nobody looks again
         return close.end() if close else max(at, end)
 
     def _is_all(self, start: int) -> bool:
         """Whether the fence that begins here is the whole reply: other code is only shown."""
-        return not self.text[:start].strip() and self.text.rstrip().endswith(("```", "~~~"))
+        return start <= self._begins and self._ends_fenced
 
     def _strict_json(self, at: int) -> tuple[list[Draft], int]:
         """Read a JSON value that is a call of an offered tool and nothing else."""

@@ -1,0 +1,98 @@
+"""Whatever arrives, a reader gives exactly one of calls, answer and fault, and never an exception.
+
+`GLASSLOOP_EXAMPLES` raises the number of examples (100,000 were run before a release).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import glassloop
+from glassloop.gears import Turn
+from glassloop.protocols.stream import StreamReader
+from glassloop.types import Declaration, Delta, Reply
+
+EXAMPLES = int(os.environ.get("GLASSLOOP_EXAMPLES", "200"))
+TOOLS = [
+    {"name": "search", "parameters": {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}},
+    {"name": "查询库存", "parameters": {"type": "object", "properties": {"编号": {"type": "string"}}, "required": ["编号"]}},
+    {"name": "pay", "risk": "write", "parameters": {"type": "object", "properties": {"amount": {"type": "integer"}}}},
+]  # fmt: skip
+PIECES = st.sampled_from(
+    ["Thought:", "思考：", "Action:", "行动:", "Action Input:", "Observation:", "Answer:", "Final Answer:", "答案：", "\n"]
+    + ["search", "查询库存", "pay", "None", "Finish", '{"query": "x"}', "{'query': 'x'}", '{"name": "search", "arguments": ', "{"]
+    + ["}", "[", "]", '"', "'", "\\", ",", ":", "```json\n", "```", "<think>", "</think>", "<tool_call>", "</tool_call>"]
+    + ["[TOOL_CALLS]", "<|python_tag|>", "functools[", "<function=search>", "(query=1)", "ﬀ", "，", "\x00", "\ud800", " "]
+)  # fmt: skip
+TEXT = st.one_of(st.text(max_size=200), st.lists(PIECES, max_size=30).map("".join))
+MESSAGES = st.fixed_dictionaries(
+    {},
+    optional={
+        "content": st.one_of(st.none(), TEXT, st.lists(st.dictionaries(st.sampled_from(["type", "text"]), TEXT), max_size=3)),
+        "tool_calls": st.one_of(st.none(), TEXT, st.lists(st.one_of(st.none(), st.dictionaries(TEXT, TEXT, max_size=3), st.fixed_dictionaries({"function": st.one_of(st.none(), st.fixed_dictionaries({"name": st.one_of(st.none(), st.sampled_from(["search", "functions.search", "x"])), "arguments": st.one_of(st.none(), TEXT, st.dictionaries(TEXT, st.integers(), max_size=3))}))})), max_size=4)),
+        "reasoning_content": TEXT,
+    },
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("protocol", ["text", "native", "constrained"])
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@given(text=TEXT, finish=st.sampled_from([None, "stop", "length", "tool_calls", "odd"]))
+def test_any_text_is_read(protocol: str, text: str, finish: str | None) -> None:
+    move = glassloop.read(text, TOOLS, protocol, finish)
+    assert bool(move.calls) + (move.answer is not None) + (move.fault is not None) == 1
+    assert {c.name for c in move.calls} <= {t["name"] for t in TOOLS}
+    json.dumps([c.arguments for c in move.calls])
+    if finish == "length":
+        assert not move.calls, "a reply cut by the length limit runs nothing"
+    if move.guessed:
+        assert "pay" not in {c.name for c in move.calls}, "a guess never lets a write run"
+
+
+@pytest.mark.parametrize("protocol", ["text", "native", "constrained"])
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@given(message=MESSAGES)
+def test_any_message_is_read(protocol: str, message: dict[str, Any]) -> None:
+    move = glassloop.read(message, TOOLS, protocol)
+    assert bool(move.calls) + (move.answer is not None) + (move.fault is not None) == 1
+    ids = [c.id for c in move.calls]
+    assert len(set(ids)) == len(ids)
+
+
+@pytest.mark.parametrize("protocol", ["text", "native", "constrained"])
+@settings(max_examples=EXAMPLES // 4, deadline=None, suppress_health_check=list(HealthCheck))
+@given(pieces=st.lists(PIECES, max_size=20))
+def test_what_streams_is_what_was_read(protocol: str, pieces: list[str]) -> None:
+    turn = Turn(messages=(), declared=tuple(map(Declaration.of, TOOLS)), tools=tuple(map(Declaration.of, TOOLS)))
+    reader = StreamReader(protocol, turn)
+    shown = [part for piece in pieces for part in reader.feed(Delta(text=piece))]
+    closed = reader.close(Reply(text="".join(pieces), finish_reason="stop"))
+    answers = "".join(text for part, text in (*shown, *closed.pieces) if part == "answer")
+    if closed.move.answer is None:
+        return
+    assert closed.move.answer.startswith(answers.strip()[:20]) or answers.strip() in closed.move.answer or not answers
+
+
+@pytest.mark.parametrize("protocol", ["text", "native", "constrained"])
+@pytest.mark.parametrize("unit", ["{", "}", '"', "Action: search\n", "思考：", "<tool_call>", "```json\n", '{"a": ["C" "', "\\", "[["])
+def test_reading_grows_no_faster_than_the_text(protocol: str, unit: str) -> None:
+    def cost(size: int) -> float:
+        text = unit * (size // len(unit))
+        best = float("inf")
+        for _ in range(3):
+            begun = time.process_time()
+            glassloop.read(text, TOOLS, protocol)
+            best = min(best, time.process_time() - begun)
+        return best
+
+    cost(2_000)
+    small, large = cost(8_000), cost(64_000)
+    # Eight times the text: linear is 8, quadratic 64. Below a millisecond the clock says nothing.
+    assert large <= 30 * max(small, 0.001), (small, large)
