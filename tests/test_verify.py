@@ -119,3 +119,23 @@ def test_a_long_run_is_checked_in_time():
     began = time.process_time()
     HonestVerifier().check("Amounts: " + ", ".join(f"{n * 13.37:.2f}" for n in range(40)), state)
     assert time.process_time() - began < 5
+
+
+def test_a_bare_value_is_no_answer_where_several_tools_were_asked() -> None:
+    from glassloop.verify.known import Known
+    from glassloop.verify.whole import is_half, is_placeholder
+
+    class Seen:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+    known = Known.__new__(Known)
+    known.results = [(None, Seen("a")), (None, Seen("b"))]  # type: ignore[list-item]
+    assert is_half("1200", known)
+    assert is_half('{"kilos": 9}', known)
+    assert is_half("结果是 1200。", known) is False
+    assert not is_half("It is 1200 and it fits.", known)
+    known.results = known.results[:1]
+    assert not is_half("1200", known)
+    assert is_placeholder("<full sentences for the user>")
+    assert not is_placeholder("a < b and b > c")

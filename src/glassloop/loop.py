@@ -110,8 +110,7 @@ async def judge(gears: Gears, state: State) -> AsyncGenerator[Event, None]:
         again = not verdict.ok and state.ending is None and state.corrections < gears.allowed_corrections
         yield AnswerChecked(state.number, answer=answer, verdict=verdict, corrected=again)
     if state.accepted and state.checked is not None:
-        stop: Stop = state.ending.stop if state.ending else "answered"
-        detail = state.ending.detail if state.ending else ""
+        stop, detail = (state.ending.stop, state.ending.detail) if state.ending else ("answered", "")
         yield end(state, stop, detail, answer=state.checked.answer, verdict=state.checked.verdict)
 
 
@@ -151,8 +150,7 @@ async def exchange(gears: Gears, state: State) -> AsyncGenerator[Event, None]:
     turn = next_turn(gears, state)
     request = replace(gears.protocol.ask(turn), seed=gears.seed)
     kept = request.shared_with(state.request)
-    purpose = "wrap_up" if state.ending else "step"
-    number = state.number + 1
+    number, purpose = state.number + 1, "wrap_up" if state.ending else "step"
     yield ModelAsked(number, request=replace(request, messages=request.messages[kept:]), kept=kept, purpose=purpose)
     request = replace(request, timeout=gears.limits.seconds_left(state), purpose=purpose)
     if gears.listen is None:
@@ -172,16 +170,18 @@ async def exchange(gears: Gears, state: State) -> AsyncGenerator[Event, None]:
 
 def next_turn(gears: Gears, state: State) -> Turn:
     """Show the protocol where the run is: what may be said next follows from it."""
-    final = state.ending is not None
+    final, reason = state.ending is not None, state.ending.detail if state.ending else ""
+    tools = () if final else tuple(gears.executor.offered(state))
+    key = "wrap_up" if final else "answer_now" if state.done and not tools else ""
     return Turn(
         messages=gears.memory.view(state),
         declared=tuple(gears.executor.declarations),
-        tools=() if final else tuple(gears.executor.offered(state)),
+        tools=tools,
         language=state.language,
         answer_in=state.answer_in,
         barred=() if final else tuple(gears.executor.barred(state)),
         answer_only=final,
-        instruction=gears.words(state, "wrap_up", reason=state.ending.detail) if state.ending else "",
+        instruction=gears.words(state, key, reason=reason, question=state.question_line) if key else "",
         temperature=gears.temperature,
     )
 

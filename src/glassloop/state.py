@@ -99,6 +99,12 @@ class State:
         return self.started_event.question
 
     @property
+    def question_line(self) -> str:
+        """The question in one line of at most 300 characters, to say it again where an answer is asked for."""
+        line = " ".join(self.question.split())
+        return line if len(line) <= 300 else f"{line[:300]}…"
+
+    @property
     def language(self) -> str:
         """Language of prompts and corrections, `en` or `zh`."""
         return self.started_event.language

@@ -20,26 +20,50 @@ from glassloop.protocols.stream import StreamReader
 from glassloop.types import Declaration, Delta, Reply
 
 EXAMPLES = int(os.environ.get("GLASSLOOP_EXAMPLES", "200"))
-TOOLS = [
-    {"name": "search", "parameters": {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}},
-    {"name": "查询库存", "parameters": {"type": "object", "properties": {"编号": {"type": "string"}}, "required": ["编号"]}},
-    {"name": "pay", "risk": "write", "parameters": {"type": "object", "properties": {"amount": {"type": "integer"}}}},
-]  # fmt: skip
-PIECES = st.sampled_from(
-    ["Thought:", "思考：", "Action:", "行动:", "Action Input:", "Observation:", "Answer:", "Final Answer:", "答案：", "\n"]
-    + ["search", "查询库存", "pay", "None", "Finish", '{"query": "x"}', "{'query': 'x'}", '{"name": "search", "arguments": ', "{"]
-    + ["}", "[", "]", '"', "'", "\\", ",", ":", "```json\n", "```", "<think>", "</think>", "<tool_call>", "</tool_call>"]
-    + ["[TOOL_CALLS]", "<|python_tag|>", "functools[", "<function=search>", "(query=1)", "ﬀ", "，", "\x00", "\ud800", " "]
-)  # fmt: skip
+
+
+def _object(required: bool, **properties: Any) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "object", "properties": properties}
+    return schema | ({"required": list(properties)} if required else {})
+
+
+TOOLS: list[dict[str, Any]] = [
+    {"name": "search", "parameters": _object(True, query={"type": "string"})},
+    {"name": "查询库存", "parameters": _object(True, 编号={"type": "string"})},
+    {"name": "pay", "risk": "write", "parameters": _object(False, amount={"type": "integer"})},
+]
+LABELS = ["Thought:", "思考：", "Action:", "行动:", "Action Input:", "Observation:", "Answer:", "Final Answer:"]
+LABELS += ["答案："]
+    "Thought:",
+    "思考：",
+    "Action:",
+    "行动:",
+    "Action Input:",
+    "Observation:",
+    "Answer:",
+    "Final Answer:",
+    "答案：",
+]
+WORDS = ["search", "查询库存", "pay", "None", "Finish", "ﬀ", "，", "\x00", "\ud800", " ", "\n"]
+SIGNS = ["{", "}", "[", "]", '"', "'", "\\", ",", ":", "```json\n", "```"]
+TAGS = ["<think>", "</think>", "<tool_call>", "</tool_call>", "[TOOL_CALLS]", "<|python_tag|>", "<function=search>"]
+CALLS = ['{"query": "x"}', "{'query': 'x'}", '{"name": "search", "arguments": ', "functools[", "(query=1)"]
+PIECES = st.sampled_from(LABELS + WORDS + SIGNS + TAGS + CALLS)
 TEXT = st.one_of(st.text(max_size=200), st.lists(PIECES, max_size=30).map("".join))
+
+NAME = st.one_of(st.none(), st.sampled_from(["search", "functions.search", "x"]))
+ARGUMENTS = st.one_of(st.none(), TEXT, st.dictionaries(TEXT, st.integers(), max_size=3))
+FUNCTION = st.one_of(st.none(), st.fixed_dictionaries({"name": NAME, "arguments": ARGUMENTS}))
+CALL = st.one_of(st.none(), st.dictionaries(TEXT, TEXT, max_size=3), st.fixed_dictionaries({"function": FUNCTION}))
+PARTS = st.lists(st.dictionaries(st.sampled_from(["type", "text"]), TEXT), max_size=3)
 MESSAGES = st.fixed_dictionaries(
     {},
     optional={
-        "content": st.one_of(st.none(), TEXT, st.lists(st.dictionaries(st.sampled_from(["type", "text"]), TEXT), max_size=3)),
-        "tool_calls": st.one_of(st.none(), TEXT, st.lists(st.one_of(st.none(), st.dictionaries(TEXT, TEXT, max_size=3), st.fixed_dictionaries({"function": st.one_of(st.none(), st.fixed_dictionaries({"name": st.one_of(st.none(), st.sampled_from(["search", "functions.search", "x"])), "arguments": st.one_of(st.none(), TEXT, st.dictionaries(TEXT, st.integers(), max_size=3))}))})), max_size=4)),
+        "content": st.one_of(st.none(), TEXT, PARTS),
+        "tool_calls": st.one_of(st.none(), TEXT, st.lists(CALL, max_size=4)),
         "reasoning_content": TEXT,
     },
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("protocol", ["text", "native", "constrained"])
@@ -73,15 +97,19 @@ def test_what_streams_is_what_was_read(protocol: str, pieces: list[str]) -> None
     turn = Turn(messages=(), declared=tuple(map(Declaration.of, TOOLS)), tools=tuple(map(Declaration.of, TOOLS)))
     reader = StreamReader(protocol, turn)
     shown = [part for piece in pieces for part in reader.feed(Delta(text=piece))]
-    closed = reader.close(Reply(text="".join(pieces), finish_reason="stop"))
+    text = "".join(pieces)
+    closed = reader.close(Reply(text=text, finish_reason="stop"))
     answers = "".join(text for part, text in (*shown, *closed.pieces) if part == "answer")
     if closed.move.answer is None:
         return
-    assert closed.move.answer.startswith(answers.strip()[:20]) or answers.strip() in closed.move.answer or not answers
+    # What stands before a think block's end that nobody opened has been shown before its end could tell what it was.
+    assert answers.strip() in closed.move.answer or ("</think>" in text and answers.strip() in closed.move.thought)
 
 
 @pytest.mark.parametrize("protocol", ["text", "native", "constrained"])
-@pytest.mark.parametrize("unit", ["{", "}", '"', "Action: search\n", "思考：", "<tool_call>", "```json\n", '{"a": ["C" "', "\\", "[["])
+@pytest.mark.parametrize(
+    "unit", ["{", "}", '"', "Action: search\n", "思考：", "<tool_call>", "```json\n", '{"a": ["C" "', "\\", "[["]
+)
 def test_reading_grows_no_faster_than_the_text(protocol: str, unit: str) -> None:
     def cost(size: int) -> float:
         text = unit * (size // len(unit))

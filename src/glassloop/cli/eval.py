@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -113,7 +112,7 @@ def _evaluate(cases: list[Case], options: dict[str, Any], *, as_json: bool) -> i
 
     from ..evaluation.gate import compare
     from ..evaluation.report import print_report, read_report, write
-    from ..evaluation.runner import EVALS, Settings, latest
+    from ..evaluation.runner import Settings, fresh, latest
     from ..evaluation.summary import summarise
 
     baseline = read_report(options["baseline"]) if options["baseline"] else None
@@ -130,7 +129,7 @@ def _evaluate(cases: list[Case], options: dict[str, Any], *, as_json: bool) -> i
         toolset=options["toolset"],
         agent=agent | ({"seed": options["seed"]} if options["seed"] is not None else {}),
     )
-    folder: Path = options["out"] or (latest() if options["resume"] else EVALS / time.strftime("%Y%m%d-%H%M%S"))
+    folder: Path = options["out"] or (latest() if options["resume"] else fresh())
     report = summarise(_run(cases, settings, folder, workers=options["workers"]))
     write(report, folder / "report.json")
     for path in options["reports"]:

@@ -299,6 +299,18 @@ def read_results(folder: Path) -> list[Result]:
         ) from None
 
 
+def fresh(directory: Path = EVALS) -> Path:
+    """Make a new folder, named by the time; two evaluations begun in one second get two."""
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    for name in (stamp, *(f"{stamp}-{n}" for n in range(2, 1_000))):
+        try:
+            (directory / name).mkdir(parents=True)
+        except FileExistsError:
+            continue
+        return directory / name
+    raise CaseError(f"{directory} takes no new folder: give one with --out.")
+
+
 def latest(directory: Path = EVALS) -> Path:
     """The folder of the newest evaluation.
 

@@ -17,7 +17,7 @@ from ..prompts import text
 from ..types import Declaration, Message, Move, Reply, Request
 from .doubt import TOP, doubt_of
 from .read_constrained import read_constrained
-from .render import answer_in, signatures, wire
+from .render import answer_in, question_of, signatures, wire
 
 THOUGHT_CHARS = 200
 MOST_CALLS = 8
@@ -78,7 +78,9 @@ class ConstrainedProtocol:
         }
 
     def _wire(self, turn: Turn, system: str) -> list[dict[str, Any]]:
-        reminder = text("constrained", turn.language, "after_results", answer_in=answer_in(turn))
+        reminder = text(
+            "constrained", turn.language, "after_results", answer_in=answer_in(turn), question=question_of(turn)
+        )
         return wire(turn, system, lambda m: self._one(m, turn.language), after_results=reminder)
 
     def _one(self, message: Message, language: str) -> tuple[str, str]:

@@ -85,6 +85,13 @@ def system_text(turn: Turn, rules: str) -> str:
     return "\n\n".join(part for part in (*own, rules) if part)
 
 
+def question_of(turn: Turn, most: int = 300) -> str:
+    """The question in one line, to say again where many results stand between it and the answer."""
+    asked = next((m.content for m in reversed(turn.messages) if m.kind == "question"), "")
+    line = _one_line(asked)
+    return line if len(line) <= most else f"{line[:most]}…"
+
+
 def answer_in(turn: Turn) -> str:
     """Say the language of the answer, to stand behind "the answer"."""
     return text("answer", turn.language, f"in_{turn.answer_in or turn.language}")

@@ -62,8 +62,8 @@ class StreamReader:
         """Take a delta and return what is understood by now, as `(part, text)`.
 
         Parts are `thought`, `answer` and `call`; a call's text is its name and arguments as JSON.
-        Text that a native reply writes before a call is given out as `answer`: nothing but
-        the rest of the reply can tell the two apart.
+        Text before a call, or before the end of a think block that nobody opened, is given out as
+        `answer` where no labels tell: nothing but the rest of the reply can tell them apart.
         """
         if delta.reasoning:
             self._reasoning.append(delta.reasoning)

@@ -122,7 +122,7 @@ class ToolExecutor:
         if state.steps and any(o.data == DOUBTED for o in state.steps[-1].observations):
             return []
         if state.steps and self._fruitless(state.steps[-1], state):
-            if len(state.steps) > 1 and self._fruitless(state.steps[-2], state):
+            if sum(self._fruitless(step, state) for step in state.steps) > 1:
                 return []
             resting = {o.name for o in state.steps[-1].observations}
         if _same_thought(state.steps[-STUCK - 1 :], STUCK + 1):

@@ -21,6 +21,7 @@ from .figures import FigureCheck
 from .known import Known
 from .prose import claims_only, spoken
 from .sums import expected, shown, wrong_sums
+from .whole import is_half, is_placeholder
 
 if TYPE_CHECKING:
     from ..state import State
@@ -65,7 +66,11 @@ class HonestVerifier:
             return _verdict([say("empty")])
         if _is_markup(answer, state):
             return _verdict([say("markup")])
+        if is_placeholder(answer):
+            return _verdict([say("empty")])
         known = Known(state)
+        if is_half(answer, known):
+            return _verdict([say("half", question=state.question_line, known=_digest(known))])
         complaints: list[str] = []
         for call, seen in untold(answer, known, state)[:_MOST]:
             key = {"denied": "denied", "unknown": "unsettled"}.get(seen.status, "failed")
