@@ -34,16 +34,6 @@ TOOLS: list[dict[str, Any]] = [
 ]
 LABELS = ["Thought:", "思考：", "Action:", "行动:", "Action Input:", "Observation:", "Answer:", "Final Answer:"]
 LABELS += ["答案："]
-    "Thought:",
-    "思考：",
-    "Action:",
-    "行动:",
-    "Action Input:",
-    "Observation:",
-    "Answer:",
-    "Final Answer:",
-    "答案：",
-]
 WORDS = ["search", "查询库存", "pay", "None", "Finish", "ﬀ", "，", "\x00", "\ud800", " ", "\n"]
 SIGNS = ["{", "}", "[", "]", '"', "'", "\\", ",", ":", "```json\n", "```"]
 TAGS = ["<think>", "</think>", "<tool_call>", "</tool_call>", "[TOOL_CALLS]", "<|python_tag|>", "<function=search>"]
