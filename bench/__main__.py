@@ -17,7 +17,7 @@ from rich.table import Table
 
 HERE = Path(__file__).resolve().parent
 OPTIONS = {"reading": ["--quick"]}
-ORDER = ("loop", "reading", "casting", "memory", "journal", "knowledge", "evaluation")
+ORDER = ("loop", "reading", "casting", "memory", "journal", "knowledge", "evaluation", "costs")
 LONGEST = 120.0
 """Seconds one bench may take."""
 
