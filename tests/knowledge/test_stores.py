@@ -45,7 +45,7 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 class TestPostgres(StoreConformance):
     @pytest.fixture
     def opened(self, postgres: str, request: pytest.FixtureRequest) -> Iterator[Callable[[], Store]]:
-        pytest.importorskip("psycopg")
+        pytest.importorskip("pg8000")
         stores: list[Any] = []
         name = f"t{abs(hash(request.node.name)) % 10**9}"
 
@@ -61,7 +61,7 @@ class TestPostgres(StoreConformance):
                 store.close()
 
     def test_a_server_that_is_not_there(self) -> None:
-        pytest.importorskip("psycopg")
+        pytest.importorskip("pg8000")
         with pytest.raises(KnowledgeError, match="PostgreSQL cannot be reached"):
             open_store("postgresql://nobody@127.0.0.1:1/nothing?connect_timeout=2")
 

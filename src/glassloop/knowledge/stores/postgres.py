@@ -8,17 +8,20 @@ both find the same. A change is one transaction.
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import re
+import struct
 import threading
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from ...errors import KnowledgeError, MissingExtra
 from ..ids import number_passages
 from ..keywords import K1, B
 from ..passage import Passage
+from .address import connection_options
 from .base import Addition, DocumentRecord, Scores, Where
 
 _SCHEMA = """
@@ -42,22 +45,29 @@ CREATE TABLE IF NOT EXISTS {name}_terms (
 CREATE INDEX IF NOT EXISTS {name}_terms_passage ON {name}_terms (passage);
 """
 _BM25 = """
-WITH asked AS (SELECT * FROM unnest(%(terms)s::bigint[], %(often)s::int[]) AS asked (term, often)),
+WITH asked AS (SELECT * FROM unnest(:terms::bigint[], :often::int[]) AS asked (term, often)),
      size AS (SELECT count(*)::float8 AS total, greatest(avg(length), 1)::float8 AS usual FROM {name}_passages),
-     rare AS (SELECT term, count(*)::float8 AS having FROM {name}_terms WHERE term = ANY(%(terms)s) GROUP BY term)
+     rare AS (
+         SELECT term, count(*)::float8 AS having FROM {name}_terms WHERE term = ANY(:terms::bigint[]) GROUP BY term
+     )
 SELECT t.passage, sum(
     least(asked.often, 3) * ln(1 + (size.total - rare.having + 0.5) / (rare.having + 0.5))
     * t.count * {k1_plus} / (t.count + {k1} * ({one_minus_b} + {b} * p.length / size.usual))
 ) AS score
 FROM {name}_terms t JOIN asked USING (term) JOIN rare USING (term) JOIN {name}_passages p ON p.id = t.passage, size
-WHERE %(documents)s::bigint[] IS NULL OR p.document = ANY(%(documents)s)
-GROUP BY t.passage ORDER BY score DESC, t.passage LIMIT %(k)s
+WHERE :documents::bigint[] IS NULL OR p.document = ANY(:documents::bigint[])
+GROUP BY t.passage ORDER BY score DESC, t.passage LIMIT :k
 """
 _NEAREST = """
-SELECT id, -(embedding <#> %(vector)s::vector) AS cosine FROM {name}_passages
-WHERE embedding IS NOT NULL AND (%(documents)s::bigint[] IS NULL OR document = ANY(%(documents)s))
-ORDER BY embedding <#> %(vector)s::vector, id LIMIT %(k)s
+SELECT id, -(embedding <#> :vector::vector) AS cosine FROM {name}_passages
+WHERE embedding IS NOT NULL AND (:documents::bigint[] IS NULL OR document = ANY(:documents::bigint[]))
+ORDER BY embedding <#> :vector::vector, id LIMIT :k
 """
+_SET_VECTORS = """
+UPDATE {name}_passages SET embedding = given.vector::vector
+FROM unnest(:ids::bigint[], :vectors::text[]) AS given (id, vector) WHERE {name}_passages.id = given.id
+"""
+_AT_ONCE = 1_000
 
 
 class PostgresStore:
@@ -70,17 +80,19 @@ class PostgresStore:
 
     def __init__(self, url: str, *, name: str = "glassloop") -> None:
         try:
-            import psycopg
+            from pg8000 import exceptions, native
         except ImportError as error:
-            raise MissingExtra("psycopg", "pgvector", "keep a base in PostgreSQL") from error
+            raise MissingExtra("pg8000", "pgvector", "keep a base in PostgreSQL") from error
         if not re.fullmatch(r"[a-z_][a-z0-9_]{0,40}", name):
             raise KnowledgeError(f"{name!r} is no name for a base in PostgreSQL: use small letters, digits and _.")
         self._name = name
-        self._errors: Any = psycopg.Error
+        # A connection that breaks shows itself as an error of the socket or of the half message that was read.
+        self._errors: tuple[type[Exception], ...] = (exceptions.Error, OSError, struct.error)
         self._lock = threading.RLock()
+        options = connection_options(url)
         try:
-            self._connection: Any = psycopg.connect(url, autocommit=True)
-        except psycopg.Error as error:
+            self._connection: Any = native.Connection(**options)
+        except self._errors as error:
             raise KnowledgeError(f"PostgreSQL cannot be reached ({_short(error)}); check the address.") from error
         with self._transaction():
             self._run("SELECT pg_advisory_xact_lock(710276)")
@@ -105,7 +117,7 @@ class PostgresStore:
         """Remove documents and add others in one transaction."""
         gone = list({*remove, *(addition.record.source for addition in add)})
         with self._changing():
-            self._run("DELETE FROM {name}_documents WHERE source = ANY(%(gone)s)", {"gone": gone})
+            self._run("DELETE FROM {name}_documents WHERE source = ANY(:gone::text[])", {"gone": gone})
             counter = int(self._meta("next_document", 1))
             for addition in add:
                 self._insert(counter, addition)
@@ -127,10 +139,12 @@ class PostgresStore:
             kept = self._run("SELECT vector_dims(embedding) FROM {name}_passages WHERE embedding IS NOT NULL LIMIT 1")
             if kept and kept[0][0] != given:
                 raise _other_dimensions(kept[0][0], given)
-            rows = [(_literal(vector), passage) for passage, vector in zip(ids, vectors, strict=True)]
-            statement = f"UPDATE {self._name}_passages SET embedding = %s::vector WHERE id = %s"
-            with self._connection.cursor() as cursor:
-                cursor.executemany(statement, rows)
+            for start in range(0, len(ids), _AT_ONCE):
+                values = {
+                    "ids": _array(ids[start : start + _AT_ONCE]),
+                    "vectors": [_literal(vector) for vector in vectors[start : start + _AT_ONCE]],
+                }
+                self._run(_SET_VECTORS, values)
 
     def drop_vectors(self) -> None:
         """Forget all vectors."""
@@ -155,8 +169,8 @@ class PostgresStore:
         if not len(terms):
             return {}
         values = {
-            "terms": [_signed(term) for term in terms.tolist()],
-            "often": often.tolist(),
+            "terms": _array(_signed(term) for term in terms.tolist()),
+            "often": _array(often.tolist()),
             "k": k,
             "documents": self._allowed(where),
         }
@@ -165,9 +179,9 @@ class PostgresStore:
     def cosines(self, vector: Any, ids: Sequence[int]) -> Scores:
         """The cosines of certain passages."""
         rows = self._run(
-            "SELECT id, -(embedding <#> %(vector)s::vector) FROM {name}_passages "
-            "WHERE id = ANY(%(ids)s) AND embedding IS NOT NULL",
-            {"vector": _literal(vector), "ids": list(ids)},
+            "SELECT id, -(embedding <#> :vector::vector) FROM {name}_passages "
+            "WHERE id = ANY(:ids::bigint[]) AND embedding IS NOT NULL",
+            {"vector": _literal(vector), "ids": _array(ids)},
         )
         return {passage: float(cosine) for passage, cosine in rows}
 
@@ -175,8 +189,8 @@ class PostgresStore:
         """The passages with these ids."""
         rows = self._run(
             "SELECT p.id, p.record, d.record->'metadata' FROM {name}_passages p "
-            "JOIN {name}_documents d ON d.number = p.document WHERE p.id = ANY(%(ids)s)",
-            {"ids": list(ids)},
+            "JOIN {name}_documents d ON d.number = p.document WHERE p.id = ANY(:ids::bigint[])",
+            {"ids": _array(ids)},
         )
         found = {
             passage: replace(Passage.from_dict(record), metadata=metadata or {}) for passage, record, metadata in rows
@@ -186,7 +200,7 @@ class PostgresStore:
     def between(self, first: int, end: int) -> list[Passage]:
         """The passages with ids in a range, in their order."""
         rows = self._run(
-            "SELECT id FROM {name}_passages WHERE id >= %(first)s AND id < %(end)s ORDER BY id",
+            "SELECT id FROM {name}_passages WHERE id >= :first AND id < :end ORDER BY id",
             {"first": first, "end": end},
         )
         return list(self.fetch([row[0] for row in rows]).values())
@@ -196,8 +210,9 @@ class PostgresStore:
         return str(self._meta("version", 0))
 
     def close(self) -> None:
-        """Close the connection."""
-        self._connection.close()
+        """Close the connection; closing twice does no harm."""
+        with contextlib.suppress(*self._errors):
+            self._connection.close()
 
     # -- inside -------------------------------------------------------------
 
@@ -206,37 +221,34 @@ class PostgresStore:
 
         record = replace(addition.record, number=number, passages=len(addition.passages))
         self._run(
-            "INSERT INTO {name}_documents VALUES (%(number)s, %(source)s, %(record)s)",
+            "INSERT INTO {name}_documents VALUES (:number, :source, :record::jsonb)",
             {"number": number, "source": record.source, "record": _json(record.to_dict())},
         )
-        name = self._name
-        terms_by_passage: list[tuple[int, Any, Any]] = []
-        with self._connection.cursor() as cursor:
-            with cursor.copy(f"COPY {name}_passages (id, document, length, record) FROM STDIN") as copy:
-                ids = number_passages(number, addition.passages)
-                for passage_id, passage in zip(ids, addition.passages, strict=True):
-                    terms, counts = counted(terms_of(passage.indexed_text))
-                    terms_by_passage.append((passage_id, terms, counts))
-                    plain = passage.to_dict()
-                    plain.pop("metadata", None)
-                    copy.write_row((passage_id, number, int(counts.sum()), _json(plain)))
-            with cursor.copy(f"COPY {name}_terms (term, passage, count) FROM STDIN") as copy:
-                for passage_id, terms, counts in terms_by_passage:
-                    for term, count in zip(terms.tolist(), counts.tolist(), strict=True):
-                        copy.write_row((_signed(term), passage_id, min(count, 255)))
+        passages: list[str] = []
+        words: list[str] = []
+        ids = number_passages(number, addition.passages)
+        for passage_id, passage in zip(ids, addition.passages, strict=True):
+            terms, counts = counted(terms_of(passage.indexed_text))
+            plain = passage.to_dict()
+            plain.pop("metadata", None)
+            passages.append(f"{passage_id}\t{number}\t{int(counts.sum())}\t{_escaped(_json(plain))}\n")
+            for term, count in zip(terms.tolist(), counts.tolist(), strict=True):
+                words.append(f"{_signed(term)}\t{passage_id}\t{min(count, 255)}\n")
+        self._copy("COPY {name}_passages (id, document, length, record) FROM STDIN", passages)
+        self._copy("COPY {name}_terms (term, passage, count) FROM STDIN", words)
 
-    def _allowed(self, where: Where | None) -> list[int] | None:
+    def _allowed(self, where: Where | None) -> str | None:
         if not where:
             return None
-        return [record.number for record in self.documents().values() if record.matches(where)]
+        return _array(record.number for record in self.documents().values() if record.matches(where))
 
     def _meta(self, key: str, default: Any) -> Any:
-        rows = self._run("SELECT value FROM {name}_meta WHERE key = %(key)s", {"key": key})
+        rows = self._run("SELECT value FROM {name}_meta WHERE key = :key", {"key": key})
         return rows[0][0] if rows else default
 
     def _put(self, key: str, value: Any) -> None:
         self._run(
-            "INSERT INTO {name}_meta VALUES (%(key)s, %(value)s) "
+            "INSERT INTO {name}_meta VALUES (:key, :value::jsonb) "
             "ON CONFLICT (key) DO UPDATE SET value = excluded.value",
             {"key": key, "value": _json(value)},
         )
@@ -244,11 +256,15 @@ class PostgresStore:
     @contextlib.contextmanager
     def _transaction(self) -> Generator[None, None, None]:
         with self._lock:
+            self._run("BEGIN")
             try:
-                with self._connection.transaction():
-                    yield
-            except self._errors as error:
-                raise KnowledgeError(f"PostgreSQL refused the change ({_short(error)}).") from error
+                yield
+                self._run("COMMIT")
+            except BaseException:
+                # The first error is the one to tell; a connection that is gone has rolled back by itself.
+                with contextlib.suppress(KnowledgeError):
+                    self._run("ROLLBACK")
+                raise
 
     @contextlib.contextmanager
     def _changing(self) -> Generator[None, None, None]:
@@ -259,11 +275,18 @@ class PostgresStore:
             self._put("version", int(self._meta("version", 0)) + 1)
 
     def _run(self, statement: str, values: Mapping[str, Any] | None = None) -> list[Any]:
-        filled = statement.format(name=self._name, k1=K1, k1_plus=K1 + 1, b=B, one_minus_b=1 - B)
+        return self._ask(self._filled(statement), **(values or {}))
+
+    def _copy(self, statement: str, lines: list[str]) -> None:
+        self._ask(self._filled(statement), stream=io.BytesIO("".join(lines).encode()))
+
+    def _filled(self, statement: str) -> str:
+        return statement.format(name=self._name, k1=K1, k1_plus=K1 + 1, b=B, one_minus_b=1 - B)
+
+    def _ask(self, statement: str, **values: Any) -> list[Any]:
         with self._lock:
             try:
-                cursor = self._connection.execute(filled, values)
-                return cursor.fetchall() if cursor.description else []
+                return self._connection.run(statement, **values) or []
             except self._errors as error:
                 raise KnowledgeError(f"PostgreSQL could not answer ({_short(error)}).") from error
 
@@ -272,6 +295,15 @@ def _json(value: Any) -> str:
     # PostgreSQL's jsonb cannot hold the character 0, nor half of a surrogate pair.
     text = json.dumps(value, ensure_ascii=False).replace("\\u0000", "\ufffd")
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _escaped(text: str) -> str:
+    """A value as COPY wants it: JSON has neither tabs nor line ends of its own."""
+    return text.replace("\\", "\\\\")
+
+
+def _array(numbers: Iterable[int]) -> str:
+    return "{" + ",".join(map(str, numbers)) + "}"
 
 
 def _literal(vector: Any) -> str:
@@ -283,7 +315,10 @@ def _signed(term: int) -> int:
 
 
 def _short(error: BaseException) -> str:
-    return " ".join(str(error).split())[:200]
+    # The driver hands over the server's reply as fields; M is its message.
+    first: Any = error.args[0] if error.args else ""
+    said = cast("dict[str, str]", first).get("M", "") if isinstance(first, dict) else str(error)
+    return " ".join(said.split())[:200]
 
 
 def _other_dimensions(kept: object, given: int) -> KnowledgeError:
