@@ -2,6 +2,8 @@
 
 Each bench is a script of its own that says what it measures and what the goal is; it runs in a process of its own,
 so that none warms another up. What a script prints is kept; this table only brings its lines into one form.
+
+`python -m bench --recall [FOLDER]` runs only the bench of recall, which wants question sets and, at first, minutes.
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ OPTIONS = {"reading": ["--quick"]}
 ORDER = ("loop", "reading", "casting", "memory", "journal", "knowledge", "evaluation", "costs")
 LONGEST = 120.0
 """Seconds one bench may take."""
+ASKED_FOR = frozenset({"recall"})
+"""Run only when named: they want data that is not part of the checkout."""
 
 
 def names(asked: list[str]) -> list[str]:
@@ -28,7 +32,7 @@ def names(asked: list[str]) -> list[str]:
     unknown = sorted(set(asked) - here)
     if unknown:
         sys.exit(f"There is no bench {unknown[0]!r}: choose from {', '.join(sorted(here))}.")
-    return asked or [*(n for n in ORDER if n in here), *sorted(here - set(ORDER))]
+    return asked or [*(n for n in ORDER if n in here), *sorted(here - set(ORDER) - ASKED_FOR)]
 
 
 def run(name: str) -> tuple[int, str, float]:
@@ -56,6 +60,8 @@ def rows(text: str) -> list[tuple[str, str]]:
 
 def main() -> int:
     """Run the benches and print the table."""
+    if sys.argv[1:2] == ["--recall"]:
+        return subprocess.call([sys.executable, str(HERE / "recall.py"), *sys.argv[2:]])
     console = Console(highlight=False)
     table = Table(box=None, pad_edge=False, header_style="dim")
     for title in ("bench", "measured", "figure"):

@@ -1,9 +1,8 @@
 """The figures of the knowledge gear, side by side in one process: medians and ratios.
 
-Run: python bench/knowledge.py [--json] [--manuals FOLDER] [--recall FOLDER] [--servers]
+Run: python bench/knowledge.py [--json] [--manuals FOLDER] [--servers]
 
-`--recall` wants a folder of `*.docs.jsonl` and `*.questions.jsonl`; its vectors are computed once and kept in
-the folder for temporary files. `--manuals` indexes a folder of PDFs. `--servers` also times PostgreSQL and Qdrant.
+`--manuals` indexes a folder of PDFs. `--servers` also times PostgreSQL and Qdrant. Recall is measured by `recall.py`.
 Set OPENBLAS_NUM_THREADS=1 for the figures of one thread; it is set here if nothing else is said.
 """
 
@@ -251,29 +250,6 @@ def manuals(rows: list[Row], folder: Path) -> None:
     )
 
 
-def recall(rows: list[Row], folder: Path) -> None:
-    """The two public sets, with the default embedder."""
-    from glassloop.knowledge.evaluate import Recipe, compare, load_questions
-
-    wanted = {
-        ("zh_drcd", 2300): (0.92, 0.985, 0.99), ("en_xquad", 2300): (0.88, 0.97, 0.985),
-        ("zh_drcd", 1400): (0.90, 0.975, 0.985), ("en_xquad", 1400): (0.80, 0.93, 0.955),
-    }  # fmt: skip
-    cache = Path(tempfile.gettempdir()) / "glassloop-bench" / "vectors.sqlite"
-    for name in sorted({file.name.split(".")[0] for file in folder.glob("*.docs.jsonl")}):
-        lines = (folder / f"{name}.docs.jsonl").read_text(encoding="utf-8").splitlines()
-        documents = [Document(d["id"], d["text"]) for d in map(json.loads, lines)]
-        questions = load_questions(folder / f"{name}.questions.jsonl")
-        recipes = [Recipe(f"{name} {budget}", budget=budget) for budget in (2300, 1400)]
-        for recipe, score in zip(recipes, compare(documents, questions, recipes, vector_cache=cache), strict=True):
-            limits = wanted.get((name, recipe.budget or 0), (0.0, 0.0, 0.0))
-            for k, limit in zip((1, 3, 5), limits, strict=True):
-                rows.append((f"{recipe.name} hit@{k}", score.hit[k], "", f"≥ {limit}", score.hit[k] >= limit))
-            fits = score.characters <= (recipe.budget or 0)
-            rows.append((f"{recipe.name} characters", score.characters, "", f"≤ {recipe.budget}", fits))
-            rows.append((f"{recipe.name} answer whole", score.whole, "", "≥ 0.99", score.whole >= 0.99))
-
-
 def servers(rows: list[Row]) -> None:
     """The same 1,200 and 10,000 vectors in PostgreSQL and Qdrant's local mode."""
     source = np.random.default_rng(1)
@@ -326,7 +302,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--manuals", type=Path)
-    parser.add_argument("--recall", type=Path)
     parser.add_argument("--servers", action="store_true")
     options = parser.parse_args()
     rows: list[Row] = []
@@ -334,8 +309,6 @@ def main() -> int:
         part(rows)
     if options.manuals:
         manuals(rows, options.manuals)
-    if options.recall:
-        recall(rows, options.recall)
     if options.servers:
         servers(rows)
     if options.json:
