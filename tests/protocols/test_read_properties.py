@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from typing import Any
 
 import pytest
+from growth import cost
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -101,16 +101,18 @@ def test_what_streams_is_what_was_read(protocol: str, pieces: list[str]) -> None
     "unit", ["{", "}", '"', "Action: search\n", "思考：", "<tool_call>", "```json\n", '{"a": ["C" "', "\\", "[["]
 )
 def test_reading_grows_no_faster_than_the_text(protocol: str, unit: str) -> None:
-    def cost(size: int) -> float:
+    def seconds(size: int) -> float:
         text = unit * (size // len(unit))
-        best = float("inf")
-        for _ in range(3):
-            begun = time.process_time()
-            glassloop.read(text, TOOLS, protocol)
-            best = min(best, time.process_time() - begun)
-        return best
+        return cost(lambda: glassloop.read(text, TOOLS, protocol), times=3)
 
-    cost(2_000)
-    small, large = cost(8_000), cost(64_000)
-    # Eight times the text: linear is 8, quadratic 64. Below a millisecond the clock says nothing.
-    assert large <= 30 * max(small, 0.001), (small, large)
+    # Eight times the text: linear is 8, quadratic 64. Below some milliseconds the clock says nothing.
+    small, large = seconds(8_000), seconds(64_000)
+    assert large <= 30 * max(small, 0.003), (small, large)
+
+
+@pytest.mark.parametrize("protocol", ["text", "native", "constrained"])
+@pytest.mark.parametrize("key", ["reason", "why", "status", "type"])
+def test_an_argument_that_is_named_like_a_side_key_is_kept(protocol: str, key: str) -> None:
+    tool = {"name": "refund", "parameters": _object(True, order={"type": "string"}, **{key: {"type": "string"}})}
+    move = glassloop.read(json.dumps({"name": "refund", "order": "A1", key: "broken"}), [tool], protocol)
+    assert [c.arguments for c in move.calls] == [{"order": "A1", key: "broken"}]

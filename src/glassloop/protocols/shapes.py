@@ -48,7 +48,7 @@ WRAPPERS = (
 )
 THOUGHT_KEYS = ("thought", "thoughts", "reasoning", "reason", "思考", "想法")
 ANSWER_KEYS = ("answer", "final_answer", "finalAnswer", "final answer", "response", "最终答案", "答案", "回答")
-SIDE_KEYS = frozenset(("id", "type", "index", "tool_call_id", "call_id", "status", "reasoning", *THOUGHT_KEYS))
+SIDE_KEYS = frozenset(("id", "type", "index", "tool_call_id", "call_id", "status", "why", *THOUGHT_KEYS))
 """Keys that may stand beside a call without meaning anything for it."""
 
 MOST_DRAFTS = 64
@@ -112,7 +112,10 @@ def _direct(data: dict[str, Any], tools: Mapping[str, Declaration]) -> Draft | N
         return None
     name = str(data[name_key])
     argument_key = next((k for k in ARGUMENT_KEYS if k in data and k != name_key), None)
-    others = set(data) - SIDE_KEYS - {name_key, argument_key} - {k for k in NAME_KEYS if data.get(k) == name}
+    tool = tools.get(name)
+    properties: set[str] = set(tool.parameters.get("properties", {})) if tool is not None else set()
+    side = SIDE_KEYS if argument_key is not None else SIDE_KEYS - properties
+    others = set(data) - side - {name_key, argument_key} - {k for k in NAME_KEYS if data.get(k) == name}
     repairs: tuple[Repair, ...] = ()
     if (name_key, argument_key) not in (("name", "arguments"), ("name", "parameters")):
         repairs = (Repair("call keys", before=f"{name_key}/{argument_key or ''}"),)
@@ -122,10 +125,8 @@ def _direct(data: dict[str, Any], tools: Mapping[str, Declaration]) -> Draft | N
             return Draft(name, broken="several")
         strict = name_key == "name" and argument_key == "arguments" and isinstance(arguments, dict)
         return Draft(name, arguments, repairs, strict or data.get("type") == "function")
-    tool = tools.get(name)
     if tool is None:
         return None
-    properties = set(tool.parameters.get("properties", {}))
     if argument_key is None and not others:
         return Draft(name, MISSING, repairs)
     given = {*others, *([argument_key] if argument_key else [])}
