@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import socket
 import struct
@@ -18,7 +19,8 @@ class Answer:
     """One scripted HTTP answer.
 
     `chunks` are sent one by one; `cut` closes the connection in the middle, before the chunked body is finished;
-    `delay` waits before the first byte, `gap` before every chunk.
+    `held` sends nothing before the server is left; `endless` sends the chunks again and again until then; `gap` is
+    the seconds before every chunk.
     """
 
     status: int = 200
@@ -26,7 +28,8 @@ class Answer:
     content_type: str = "application/json"
     headers: dict[str, str] = field(default_factory=dict)
     cut: bool = False
-    delay: float = 0.0
+    held: bool = False
+    endless: bool = False
     gap: float = 0.0
 
 
@@ -40,6 +43,7 @@ class LoopbackServer:
 
     def __init__(self, answer: Callable[[LoopbackServer, str, dict[str, Any]], Answer]) -> None:
         self.requests: list[tuple[str, dict[str, str], dict[str, Any]]] = []
+        self._left = threading.Event()
         double = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -61,14 +65,16 @@ class LoopbackServer:
                     self.close_connection = True  # the client has gone
 
             def _send(self, told: Answer) -> None:
-                time.sleep(told.delay)
+                if told.held:
+                    double._left.wait()
                 self.send_response(told.status)
                 self.send_header("content-type", told.content_type)
                 self.send_header("transfer-encoding", "chunked")
                 for name, value in told.headers.items():
                     self.send_header(name, value)
                 self.end_headers()
-                for chunk in told.chunks:
+                again = itertools.takewhile(lambda _: not double._left.is_set(), itertools.cycle(told.chunks))
+                for chunk in again if told.endless else told.chunks:
                     time.sleep(told.gap)
                     self.wfile.write(b"%x\r\n%s\r\n" % (len(chunk), chunk))
                     self.wfile.flush()
@@ -100,6 +106,7 @@ class LoopbackServer:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._left.set()
         self._server.shutdown()
         self._server.server_close()
 

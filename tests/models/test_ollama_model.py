@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from dataclasses import replace
 from typing import Any
 
@@ -129,14 +128,12 @@ def test_a_stream_that_dies_keeps_its_part(cut: bool) -> None:
 
 def test_nobody_listens_unknown_model_and_slow_reply() -> None:
     nobody = OllamaModel("m", f"127.0.0.1:{free_port()}", retry=Retry(attempts=1))
-    with OllamaServer([Answer(delay=3)]) as server:
+    with OllamaServer([Answer(held=True)]) as server:
         unknown = OllamaModel("tiny:2b", server.url, known=("tiny:1b",))
         for run in (lambda m, r: m.complete(r), whole_stream):
             with pytest.raises(errors.ModelUnavailable, match="start it"):
                 asyncio.run(run(nobody, ASK))
             with pytest.raises(errors.ModelRefused, match="did you mean tiny:1b"):
                 asyncio.run(run(unknown, ASK))
-            began = time.monotonic()
             with pytest.raises(errors.ModelTimeout, match=r"0\.3|0\.2"):
                 asyncio.run(run(model_at(server), replace(ASK, timeout=0.3)))
-            assert time.monotonic() - began < 1.5

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
@@ -209,15 +208,13 @@ def test_a_chunk_that_is_not_json_and_an_error_inside_a_stream() -> None:
                 asyncio.run(whole_stream(model_at(server), ASK))
 
 
-@pytest.mark.parametrize("slow", [Answer(delay=3), Answer(chunks=(b" ",) * 40, gap=0.1)])
+@pytest.mark.parametrize("slow", [Answer(held=True), Answer(chunks=(b" ",), gap=0.05, endless=True)])
 def test_a_slow_reply_ends_at_the_requests_own_limit(slow: Answer) -> None:
     ask = replace(ASK, timeout=0.3)
     with OpenAIServer([slow]) as server:
         for run in (lambda: model_at(server).complete(ask), lambda: whole_stream(model_at(server), ask)):
-            began = time.monotonic()
             with pytest.raises(errors.ModelTimeout, match=r"within 0\.\d+ seconds"):
                 asyncio.run(run())
-            assert time.monotonic() - began < 1.5
 
 
 LLAMACPP_SAYS = "request (9000 tokens) exceeds the available context size (8192 tokens), try increasing it"
@@ -259,7 +256,7 @@ FAILURES: list[Any] = [
     Answer(500, (f"plain words {KEY}".encode(),), "text/plain"),
     Answer(chunks=(f"not json {KEY}".encode(),)),
     Answer(chunks=(f"cut {KEY}".encode(),), cut=True),
-    Answer(delay=2),
+    Answer(held=True),
     "fine",
 ]
 

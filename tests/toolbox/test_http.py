@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-import time
 from typing import Any
 
 import pytest
@@ -127,16 +126,14 @@ def test_redirects_are_followed_but_judged_again() -> None:
 
 
 def test_size_and_time_are_limited() -> None:
-    endless = Answer(200, (b"x" * 1000,) * 100, content_type="text/plain", gap=0.0)
-    slow = Answer(200, (b"x",) * 100, content_type="text/plain", gap=0.1)
-    with LoopbackServer(lambda s, path, b: slow if path == "/slow" else endless) as server:
+    large = Answer(200, (b"x" * 1000,) * 100, content_type="text/plain")
+    slow = Answer(200, (b"x",), content_type="text/plain", gap=0.05, endless=True)
+    with LoopbackServer(lambda s, path, b: slow if path == "/slow" else large) as server:
         base = f"http://127.0.0.1:{server.port}"
         got = get(f"{base}/", private=True, max_bytes=2_500)
         assert len(got["text"]) == 2_500 and got["cut_off_at_bytes"] == 2_500
-        began = time.perf_counter()
-        with pytest.raises(Unreachable, match=r"within 0\.3 seconds"):
+        with pytest.raises(Unreachable, match=r"within 0\.3 seconds"):  # or it reads for as long as the server stands
             get(f"{base}/slow", private=True, timeout=0.3)
-        assert time.perf_counter() - began < 1.5
 
 
 @pytest.mark.parametrize(
