@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import datetime as dt
-import time
 from decimal import Decimal
 from fractions import Fraction
 
 import pytest
+from growth import cost
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -298,10 +298,8 @@ def test_any_data_is_read(data):
 def test_reading_is_linear(unit):
     def seconds(size: int) -> float:
         text = unit * (size // len(unit))
-        began = time.process_time()
-        facts_in(text)
-        expressions(text)
-        return time.process_time() - began
+        return cost(lambda: (facts_in(text), expressions(text)), times=3)
 
-    seconds(2_000)
-    assert seconds(200_000) < 10 * max(seconds(50_000), 0.1)
+    # Eight times the text: linear is 8, quadratic 64. Below some milliseconds the clock says nothing.
+    small, large = seconds(12_500), seconds(100_000)
+    assert large < 30 * max(small, 0.005), (small, large)
