@@ -56,6 +56,20 @@ async def slow(seconds: float) -> str:
     return "late"
 
 
+arrived: list[str] = []
+
+
+@server.tool(annotations=ToolAnnotations(read_only_hint=True))
+async def meet(ship: str, ships: int) -> list[str]:
+    """Answers when so many ships have come, which they only do if the calls run side by side."""
+    import anyio
+
+    arrived.append(ship)
+    while len(arrived) < ships:  # noqa: ASYNC110  -- an event would need the loop that the server makes later
+        await anyio.sleep(0.005)
+    return sorted(arrived)
+
+
 if __name__ == "__main__":
     if len(sys.argv) > 1 and sys.argv[1].isdigit():
         server.run("streamable-http", port=int(sys.argv[1]))

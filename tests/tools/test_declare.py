@@ -8,7 +8,6 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
 import typing
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -448,23 +447,24 @@ def test_a_value_without_the_wanted_form_is_one_sentence() -> None:
 
 
 def test_sync_tools_do_not_block_the_loop_and_run_side_by_side() -> None:
+    inside: list[int] = []
+    seen = threading.Event()
+
     @tool
     def slow(n: int) -> int:
-        time.sleep(0.2)
+        inside.append(n)
+        seen.wait()  # until the loop, which goes on meanwhile, has seen all three inside
         return n
 
-    async def all_three() -> tuple[list[int], float]:
-        began, worst = time.perf_counter(), 0.0
+    async def all_three() -> list[int]:
         tasks = [asyncio.create_task(slow.invoke({"n": n})) for n in (1, 2, 3)]
-        while not all(t.done() for t in tasks):
-            before = time.perf_counter()
-            await asyncio.sleep(0.01)
-            worst = max(worst, time.perf_counter() - before)
-        assert time.perf_counter() - began < 0.55
-        return [t.result() for t in tasks], worst
+        while len(inside) < 3:  # noqa: ASYNC110  -- the tools are in threads
+            await asyncio.sleep(0.005)
+        assert not any(t.done() for t in tasks)
+        seen.set()
+        return await asyncio.gather(*tasks)
 
-    results, worst = asyncio.run(all_three())
-    assert results == [1, 2, 3] and worst < 0.15
+    assert asyncio.run(all_three()) == [1, 2, 3]
 
 
 def test_a_tool_that_never_returns_does_not_hold_up_the_program() -> None:
@@ -486,7 +486,7 @@ def test_a_tool_that_never_returns_does_not_hold_up_the_program() -> None:
         asyncio.run(main())
     """
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=30, check=True
+        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=300, check=True
     )
     assert done.stdout.strip() == "left behind" and done.stderr == ""
 

@@ -110,7 +110,7 @@ def test_events_come_in_the_order_of_the_pipeline():
 
 
 def test_reads_run_side_by_side_and_answer_in_the_order_of_the_calls():
-    together = threading.Barrier(3, timeout=10)
+    together = threading.Barrier(3, timeout=120)
 
     @tool
     def look(n: int) -> str:
@@ -171,32 +171,39 @@ def test_the_same_read_twice_in_one_step_is_entered_once():
 
 
 def test_a_sync_tool_that_never_returns_is_left_behind_and_told():
+    over = threading.Event()
+
     @tool(timeout=0.1)
     def hang() -> str:
         """The state of the machine. Use it for questions about the machine."""
-        threading.Event().wait(20)
+        over.wait()  # a run that waits for it never ends
         return "late"
 
-    began = time.perf_counter()
     run = agent([hang], calls(("hang", {}))).run("How is the machine?")
-    assert time.perf_counter() - began < 5
+    over.set()
     assert "timed out" in reason(run) and "0.1" in reason(run)
 
 
 def test_an_async_tool_that_will_not_be_cancelled_is_left_behind_too():
+    over = asyncio.Event()
+
     @tool(timeout=0.05)
     async def stubborn() -> str:
         """The state of the machine. Use it for questions about the machine."""
-        for _ in range(3):
+        while not over.is_set():
             try:
-                await asyncio.sleep(0.2)
+                await over.wait()  # a run that waits for it never ends
             except asyncio.CancelledError:
                 continue
         return "late"
 
-    _, seen = events_of(agent([stubborn], calls(("stubborn", {}))), "How is the machine?")
-    asked, done = (next(e for e in seen if isinstance(e, kind)) for kind in (CallStarted, CallFinished))
-    assert done.at - asked.at < 0.19 and "timed out" in done.observation.content
+    async def follow() -> Run:
+        run = await agent([stubborn], calls(("stubborn", {}))).arun("How is the machine?")
+        over.set()
+        return run
+
+    run = asyncio.run(follow())
+    assert run.stop == "answered" and "timed out" in reason(run)
 
 
 def test_a_time_out_of_the_tools_own_is_told_as_what_it_is():
@@ -222,12 +229,11 @@ def test_the_deadline_of_the_run_reaches_the_tools():
     @tool(timeout=30)
     async def slow() -> str:
         """The state of the machine. Use it for questions about the machine."""
-        await asyncio.sleep(20)
+        await asyncio.Event().wait()  # a run that waits for it never ends
         return "late"
 
-    began = time.perf_counter()
     run = agent([slow], calls(("slow", {})), limits=Limits(seconds=0.3)).run("How is the machine?")
-    assert time.perf_counter() - began < 5 and run.stop == "deadline"
+    assert run.stop == "deadline"
 
 
 @pytest.mark.parametrize(

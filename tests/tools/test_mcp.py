@@ -31,7 +31,7 @@ def call(tools: list[Tool], name: str, /, **arguments: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def harbour() -> Iterator[list[Tool]]:
-    with McpServer(COMMAND, timeout=20) as server:
+    with McpServer(COMMAND, timeout=120) as server:
         yield server.tools
 
 
@@ -57,14 +57,12 @@ def test_an_error_of_the_tool_is_an_error_of_the_call_only(harbour: list[Tool]) 
 
 
 def test_calls_run_side_by_side(harbour: list[Tool]) -> None:
-    slow = next(t for t in harbour if t.name == "slow")
+    meet = next(t for t in harbour if t.name == "meet")
 
     async def both() -> list[Any]:
-        return await asyncio.gather(slow.invoke({"seconds": 0.4}), slow.invoke({"seconds": 0.4}))
+        return await asyncio.gather(*(meet.invoke({"ship": ship, "ships": 2}) for ship in ("Ara", "Bo")))
 
-    began = time.perf_counter()
-    assert asyncio.run(both()) == ["late", "late"]
-    assert time.perf_counter() - began < 0.75
+    assert asyncio.run(both()) == [["Ara", "Bo"], ["Ara", "Bo"]]
 
 
 def test_cancelling_a_call_leaves_the_server_usable(harbour: list[Tool]) -> None:
@@ -80,7 +78,7 @@ def test_cancelling_a_call_leaves_the_server_usable(harbour: list[Tool]) -> None
 
 def test_a_server_that_dies_is_an_error_and_is_started_once_more(tmp_path: Path) -> None:
     mark = tmp_path / "starts"
-    with McpServer(COMMAND, timeout=20, env={"HARBOUR_MARK": str(mark)}) as server:
+    with McpServer(COMMAND, timeout=120, env={"HARBOUR_MARK": str(mark)}) as server:
         with pytest.raises(McpError, match=r"ended during the call of collapse.*started again.*the pier gave way"):
             call(server.tools, "collapse")
         assert call(server.tools, "tide", port="Hull") == {"metres": 5.25}
@@ -127,7 +125,7 @@ def test_the_asynchronous_form() -> None:
 )
 def test_a_server_that_cannot_be_opened_is_one_sentence(target: Any, said: str) -> None:
     with pytest.raises(ConfigurationError, match=said) as caught:
-        McpServer(target, timeout=1).open()
+        McpServer(target, timeout=1 if "within 1 s" in said else 120).open()
     assert "\n" not in str(caught.value)
 
 
@@ -145,7 +143,7 @@ def address() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
         [*COMMAND, str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=dict(os.environ)
     )
     try:
-        for _ in range(200):
+        while process.poll() is None:
             try:
                 socket.create_connection(("127.0.0.1", port), 0.2).close()
                 break
@@ -159,7 +157,7 @@ def address() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
 
 def test_streamable_http_and_its_death(address: tuple[str, subprocess.Popen[bytes]]) -> None:
     url, process = address
-    with McpServer(url, timeout=10) as server:
+    with McpServer(url, timeout=120) as server:
         assert call(server.tools, "tide", port="青岛") == {"metres": 3.75}
         with pytest.raises(McpError, match="no tide table"):
             call(server.tools, "tide", port="Atlantis")
