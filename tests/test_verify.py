@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -112,13 +110,12 @@ def test_any_product_is_computed(a, b):
     assert not HonestVerifier().check(f"It is {a * b + 3}.", state).ok
 
 
-def test_a_long_run_is_checked_in_time():
+def test_made_up_amounts_are_found_in_a_long_run():
     rows = [{"id": f"R{n}", "amount": n * 17.5, "city": f"Town {n}"} for n in range(60)]
     outcomes = [("find_order", {"order_id": f"K{n}"}, rows) for n in range(50)]
     state = state_of("What is the total of all amounts?", outcomes)
-    began = time.process_time()
-    HonestVerifier().check("Amounts: " + ", ".join(f"{n * 13.37:.2f}" for n in range(40)), state)
-    assert time.process_time() - began < 5
+    verdict = HonestVerifier().check("Amounts: " + ", ".join(f"{n * 13.37:.2f}" for n in range(40)), state)
+    assert not verdict.ok and "40.11" in verdict.complaint
 
 
 def test_a_bare_value_is_no_answer_where_several_tools_were_asked() -> None:

@@ -1,8 +1,8 @@
 """Promise 9: core imports stay light.
 
 `import glassloop` loads no model, no numpy and no server, prints nothing, opens no connection and no file for
-writing, and is done in well under 150 ms. Making an agent and running it with a scripted model loads none of the
-heavy packages either. (Measured on the two-core machine this was written on: 10 to 20 ms.)
+writing. Making an agent and running it with a scripted model loads none of the heavy packages either. How long the
+import takes is measured by `bench/costs.py`.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ import sys
 from typing import Any
 
 HEAVY = ("numpy", "openai", "ollama", "xllamacpp", "rich", "pydantic", "httpx", "httpx2", "click", "mcp", "pandas")
-GOAL = 0.150
 
 WATCH = """
-import json, sys, time
+import json, sys
 touched = []
 def watch(event, args):
     if event == "open" and isinstance(args[1], str) and set(args[1]) & set("wax+"):
@@ -25,12 +24,10 @@ def watch(event, args):
         touched.append([event, str(args)])
 sys.dont_write_bytecode = True
 sys.addaudithook(watch)
-began = time.perf_counter()
 import glassloop
-took = time.perf_counter() - began
 """
 REPORT = """
-print(json.dumps({"took": took, "modules": sorted(m.partition(".")[0] for m in sys.modules), "touched": touched}))
+print(json.dumps({"modules": sorted(m.partition(".")[0] for m in sys.modules), "touched": touched}))
 """
 RUN = """
 from glassloop import Agent, ScriptedModel
@@ -48,11 +45,6 @@ def test_loads_nothing_heavy_and_touches_nothing() -> None:
     found = imported()
     assert not set(HEAVY) & set(found["modules"])
     assert found["touched"] == []
-
-
-def test_is_quick() -> None:
-    took = min(imported()["took"] for _ in range(5))  # the least disturbed of five
-    assert took < GOAL, f"{took * 1000:.0f} ms"
 
 
 def test_a_run_with_a_scripted_model_loads_no_server_and_no_numbers() -> None:

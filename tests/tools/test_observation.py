@@ -11,7 +11,6 @@ import itertools
 import json
 import os
 import pathlib
-import time
 import uuid
 from collections import OrderedDict, UserDict, deque, namedtuple
 from typing import Any
@@ -131,14 +130,12 @@ def test_a_limit_too_small_for_any_shape_is_read_as_sixty():
     assert len(clean("x" * 500, 5)) <= 60
 
 
-def test_large_data_is_cut_quickly():
+def test_large_data_is_cut_without_walking_all_of_it():
     nested: Any = ["x"]
     for _ in range(30):
         nested = [nested, nested]
     for value in ({f"k{i}": i for i in range(50_000)}, [{"a": "y z" * 9}] * 20_000, nested, "ab " * 10**6):
-        begun = time.perf_counter()
-        read(clean(value))
-        assert time.perf_counter() - begun < 20
+        read(clean(value))  # `nested` unfolds into a thousand million leaves
 
 
 # -- shapes ------------------------------------------------------------------------------------

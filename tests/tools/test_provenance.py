@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import enum
-import time
 from typing import Any
 
 import pytest
@@ -223,17 +222,6 @@ def test_a_bare_object_with_a_question_and_messages_will_do():
 
     sources = sources_of({"a": "Oslo", "b": "Lima"}, ANY, Bare())
     assert [s.origin for s in sources] == ["question", "history"]
-
-
-def test_a_usual_call_takes_under_a_millisecond():
-    row = ("look", '{"city":"Oslo","temp_c":-4,"humidity":71}', {"city": "Oslo", "temp_c": -4, "humidity": 71})
-    state = run("Weather in Oslo; mail ana@corp.example at 12:30", row, row, row)
-    arguments = {"to": "ana@corp.example", "text": "Oslo has -4 degrees", "when": "12:30", "n": 5}
-    sources_of(arguments, ANY, state)
-    began = time.perf_counter()
-    for _ in range(50):
-        sources_of(arguments, ANY, state)
-    assert (time.perf_counter() - began) / 50 < 0.004  # 0.3 ms alone on the machine; shared machines are slower
 
 
 arguments = st.dictionaries(
