@@ -56,7 +56,7 @@ class ConstrainedProtocol:
 
     def schema(self, turn: Turn) -> dict[str, Any]:
         """Return the JSON Schema of the next step."""
-        answer = self._step(turn, {"answer": {"type": "string", "minLength": 1}})
+        answer = self._step({"answer": {"type": "string", "minLength": 1}})
         if turn.answer_only or not turn.tools:
             return answer
         calls = {
@@ -65,25 +65,17 @@ class ConstrainedProtocol:
             "maxItems": self.most_calls if turn.parallel else 1,
             "items": _one_of([_call_schema(tool) for tool in turn.tools]),
         }
-        return {"anyOf": [self._step(turn, {"calls": calls}), answer]}
+        return {"anyOf": [self._step({"calls": calls}), answer]}
 
-    def _step(self, turn: Turn, rest: dict[str, Any]) -> dict[str, Any]:
-        properties = {**({"thought": self._thought(turn)} if self.thought_chars else {}), **rest}
+    def _step(self, rest: dict[str, Any]) -> dict[str, Any]:
+        thought = {"thought": {"type": "string", "maxLength": self.thought_chars}} if self.thought_chars else {}
+        properties = {**thought, **rest}
         return {
             "type": "object",
             "properties": properties,
             "required": list(properties),
             "additionalProperties": False,
         }
-
-    def _thought(self, turn: Turn) -> dict[str, Any]:
-        """A bounded thought, in ASCII where the rules ask for English thoughts about another language.
-
-        A model that slips into the question's language thinks worse, which is why the rules ask.
-        """
-        if turn.language == "en" and turn.answer_in not in ("", "en"):
-            return {"type": "string", "pattern": rf"^[ !#-\[\]-~]{{1,{self.thought_chars}}}$"}
-        return {"type": "string", "maxLength": self.thought_chars}
 
     def _wire(self, turn: Turn, system: str) -> list[dict[str, Any]]:
         reminder = text(
