@@ -6,9 +6,9 @@ what follows from known figures by simple arithmetic. Never raises, keeps the pl
 linear in the text.
 """
 
-from .arithmetic import derivable, evaluate, expressions
+from .arithmetic import SHORT, derivable, evaluate, expressions
 from .calendar import date_follows, date_parts, span_follows, time_follows
-from .facts import DIMENSIONS, Fact, convert
+from .facts import DIMENSIONS, Fact, compatible, convert
 from .numerals import Number, whole
 from .same import as_number, facts_in, facts_in_data, near, same
 from .scan import fold_id, fold_text, narrow
@@ -17,7 +17,9 @@ __all__ = [
     "DIMENSIONS",
     "Fact",
     "Number",
+    "SHORT",
     "as_number",
+    "compatible",
     "convert",
     "date_follows",
     "date_parts",

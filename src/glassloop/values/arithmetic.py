@@ -11,11 +11,13 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from .facts import DIMENSIONS, Fact, convert
+from .facts import DIMENSIONS, Fact, compatible, convert
 from .numerals import Number, whole
 from .scan import narrow
 
 MAX_KNOWN = 300
+SHORT = 6
+"""So many figures may be combined freely; among more, any value is met by chance."""
 _MAX_TOKENS = 80
 
 _NUMBER = r"\d{1,3}(?:,\d{3}){1,9}(?![\d,])(?:\.\d{1,40})?|\d{1,60}(?:\.\d{1,40})?"
@@ -172,8 +174,10 @@ def _float(value: Number) -> float | None:
 def derivable(value: Fact | Number, known: Iterable[Fact | Number], depth: int = 1) -> str:
     """Say how a figure follows from known ones by simple arithmetic, or "" when it does not.
 
-    Sums, differences, products, ratios, percentages, totals and means of neighbours or of figures under one
-    key, and conversions between units; with `depth` 2 also two operations in a row.
+    Sums and differences of like figures, products, ratios, percentages, totals and means, and conversions
+    between units; with `depth` 2 also two operations in a row. Units must fit: degrees are only compared, dollars
+    are not added to kilometres. The more figures are given the more values are met by chance, so the caller
+    names only those that the claim can be about.
 
     Args:
         value: The claimed figure; a `Fact` brings its unit and the digits it is given to.
@@ -195,9 +199,14 @@ def derivable(value: Fact | Number, known: Iterable[Fact | Number], depth: int =
     usable = [f for f in facts if _fits(claimed.unit, f.unit)]
     return (
         _groups(claimed, usable)
-        or _pairs(claimed, target, usable)
-        or (_chains(claimed, target, usable) if depth > 1 else "")
+        or _sums(claimed, target, usable)
+        or _products(claimed, target, [f for f in usable if not _is_temp(f.unit)])
+        or (_chains(claimed, target, [f for f in usable if not _is_temp(f.unit)]) if depth > 1 else "")
     )
+
+
+def _is_temp(unit: str) -> bool:
+    return DIMENSIONS.get(unit) == "temp"
 
 
 def _fits(unit: str, other: str) -> bool:
@@ -222,7 +231,7 @@ def _exact(value: Number, facts: Sequence[Fact]) -> str:
 
 
 def _groups(claimed: Fact, facts: Sequence[Fact]) -> str:
-    """Totals and means: of all figures under one key, and of three or more neighbours."""
+    """Totals and means: of all figures under one key, of all figures, and of those of a short list from its start."""
     by_key: dict[str, list[Number]] = {}
     for f in facts:
         if f.key and f.role == "figure":
@@ -230,13 +239,13 @@ def _groups(claimed: Fact, facts: Sequence[Fact]) -> str:
     for key, values in by_key.items():
         if len(values) > 1 and (_close(claimed, sum(values)) or _close(claimed, Fraction(sum(values)) / len(values))):
             return f"total or mean of {key}"
-    values = [f.value for f in facts if f.role == "figure"][:48]
-    for start in range(len(values)):
-        total: Number = values[start]
-        for n, v in enumerate(values[start + 1 :], 2):
-            total += v
-            if n > 2 and (_close(claimed, total) or _close(claimed, Fraction(total) / n)):
-                return f"total or mean of {n} figures"
+    values = [f.value for f in facts if f.role == "figure" and compatible(claimed.unit, f.unit)]
+    runs = {len(values)} if len(values) > SHORT else set(range(3, len(values) + 1))
+    for start in {0, 1} if len(values) <= SHORT else {0}:
+        for n in runs:
+            taken = values[start : start + n]
+            if len(taken) > 2 and (_close(claimed, sum(taken)) or _close(claimed, Fraction(sum(taken)) / len(taken))):
+                return f"total or mean of {len(taken)} figures"
     return ""
 
 
@@ -246,42 +255,67 @@ def _half(claimed: Fact) -> float:
     return 0.0 if exact else float(claimed.step) / 2
 
 
-def _pairs(claimed: Fact, target: float, facts: Sequence[Fact]) -> str:
-    floats = [x for f in facts if (x := _float(f.value)) is not None]
-    pool, half = _Sorted(floats), float(claimed.step) / 2
-    low, high, tight = target - half, target + half, _half(claimed)
-    share = claimed.unit == "%"
-    for a in floats:
-        if pool.within(low - a, high - a) or pool.within(a - high, a - low) or pool.within(a + low, a + high):
-            return f"sum or difference with {a:g}"
+def _floats(facts: Iterable[Fact]) -> list[float]:
+    return list(dict.fromkeys(x for f in facts if (x := _float(f.value)) is not None))
+
+
+def _sums(claimed: Fact, target: float, facts: Sequence[Fact]) -> str:
+    """Sums and differences of figures of one unit (or none), and by how many percent one is more than another."""
+    half = float(claimed.step) / 2
+    low, high, share = target - half, target + half, claimed.unit == "%"
+    for unit in {f.unit for f in facts}:
+        like = [f for f in facts if f.unit in (unit, "")]
+        floats = _floats(like)
+        pool = _Sorted(floats)
+        fits = unit == "%" if share else compatible(claimed.unit, unit)
+        for a in floats if fits else ():
+            if pool.within(a - high, a - low) or pool.within(a + low, a + high):
+                return f"difference with {a:g}"
+            if not _is_temp(unit) and pool.within(low - a, high - a):
+                return f"sum with {a:g}"
+        ways = ((0, 1), (1, 1), (1, -1)) if share and not _is_temp(unit) else ()
+        for a in floats if ways else ():
+            if a and any(pool.within(a * (k + s * low / 100), a * (k + s * high / 100)) for k, s in ways):
+                return f"percentage of {a:g}"
+    return ""
+
+
+def _products(claimed: Fact, target: float, facts: Sequence[Fact]) -> str:
+    """So many times so much, so much a piece, and a share of a figure."""
+    if claimed.unit == "%":
+        return ""
+    like = [f for f in facts if f.unit != "%" and compatible(claimed.unit, f.unit)]
+    others = [f for f in facts if f.unit != "%" and not (f.unit and f.unit == claimed.unit)]
+    half, tight = float(claimed.step) / 2, _half(claimed)
+    low, high = target - half, target + half
+    have = _Sorted(_floats(like))
+    for a in _floats(others):
         if a and (
-            pool.within((target - tight) / a, (target + tight) / a)
-            or pool.within(a * (target - tight), a * (target + tight))
+            have.within((target - tight) / a, (target + tight) / a)
+            or have.within(a * (target - tight), a * (target + tight))
         ):
             return f"product or ratio with {a:g}"
-        if (
-            share
-            and a
-            and any(
-                pool.within(a * (k + s * low / 100), a * (k + s * high / 100)) for k, s in ((0, 1), (1, 1), (1, -1))
-            )
-        ):
-            return f"percentage of {a:g}"
-    shares = [float(f.value) / 100 for f in facts if f.unit == "%"]
-    for p in shares:
+    if not claimed.unit:
+        same = _floats(like)
+        for a in same:
+            if a and have.within(a * (target - tight), a * (target + tight)):
+                return f"ratio with {a:g}"
+    for p in (float(f.value) / 100 for f in facts if f.unit == "%"):
         for factor in (p, 1 + p, 1 - p):
-            if factor and pool.within(low / factor, high / factor):
+            if factor and have.within(low / factor, high / factor):
                 return f"{p:.4g} of a figure"
     return ""
 
 
 def _chains(claimed: Fact, target: float, facts: Sequence[Fact]) -> str:
-    """Two operations. Only for figures of three or more digits: smaller ones are met by chance."""
+    """Two operations, for figures of three or more digits out of few: others are met by chance."""
     if len(str(abs(claimed.value)).strip("0.")) < 3 and not (
         isinstance(claimed.value, int) and abs(claimed.value) >= 100
     ):
         return ""
-    floats = list(dict.fromkeys(x for f in facts if (x := _float(f.value)) is not None))[:14]
+    floats = _floats(f for f in facts if f.unit != "%")
+    if len(floats) > SHORT:
+        return ""
     shares = [float(f.value) / 100 for f in facts if f.unit == "%"][:4]
     middle = {x * s for x in floats for p in shares for s in (p, 1 + p, 1 - p)}
     for i, a in enumerate(floats):

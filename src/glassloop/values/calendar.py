@@ -35,7 +35,7 @@ def date_follows(claimed: Fact, known: Sequence[Fact], *, nearby: int = 0) -> bo
     months: set[int] = set()
     for fact in known:
         if fact.kind == "number" and isinstance(fact.value, int) and 0 < fact.value <= 1000:
-            if fact.unit in ("day", ""):
+            if fact.unit == "day":
                 shifts.add(fact.value)
             elif fact.unit == "week":
                 shifts.add(7 * fact.value)

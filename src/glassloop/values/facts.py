@@ -32,6 +32,7 @@ class Fact:
             be part of ordinary words.
         key: The key under which data held it.
         about: True after "about", 大约 and the like.
+        hour: Whether a plain number may be an hour of the day: "at 3", `{"opens": 9}`.
         parts: Other readings: the members of "100,200,300", day and month of 03/04/2025 exchanged.
     """
 
@@ -45,6 +46,7 @@ class Fact:
     role: Role = "figure"
     key: str = ""
     about: bool = False
+    hour: bool = False
     parts: tuple[Any, ...] = ()
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -23,6 +24,8 @@ MAX_TEXT = 400_000
 """Characters of one text that are read; what lies behind is left out."""
 MAX_NODES = 20_000
 """Nodes of one piece of data that are read."""
+
+_HOUR_KEY = re.compile("hours?|time|at|starts?|ends?|opens?|closes?|begins?|until|from|to")
 
 
 def facts_in(text: str) -> tuple[Fact, ...]:
@@ -61,7 +64,8 @@ def _leaf(node: Any, key: str) -> Sequence[Fact]:
     number = as_number(node)
     if number is not None:
         word = key.lower().replace("-", "_").rpartition("_")[2]
-        return (Fact("number", str(node), value=number, unit=KEY_UNITS.get(word, ""), step=_step(node), key=key),)
+        unit, hour = KEY_UNITS.get(word, ""), bool(_HOUR_KEY.fullmatch(word))
+        return (Fact("number", str(node), value=number, unit=unit, step=_step(node), key=key, hour=hour),)
     if isinstance(node, (dt.date, dt.time)):
         return facts_in(node.isoformat())
     if node is None or isinstance(node, bool):
@@ -111,7 +115,11 @@ def same(claimed: Fact, known: Fact) -> bool:
         apart = (claimed.value - known.value) % loose
         return apart == 0 or (claimed.about and min(apart, loose - apart) <= 15)
     if claimed.kind == "time" and known.kind == "number":  # "at 3" and 3 PM
-        return claimed.value % 60 == 0 and known.value in (claimed.value // 60, (claimed.value // 60 - 1) % 12 + 1)
+        return (
+            known.hour
+            and claimed.value % 60 == 0
+            and known.value in (claimed.value // 60, (claimed.value // 60 - 1) % 12 + 1)
+        )
     if {claimed.kind, known.kind} == {"id", "number"}:
         return _digits(claimed) == _digits(known)
     if claimed.kind == "date" and known.kind == "number":

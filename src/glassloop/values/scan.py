@@ -53,6 +53,10 @@ _ABOUT = re.compile(
     r"|≈|~|约|大概|将近|超过|左右|近)\s{0,2}[$€£¥￥]?$",
     re.I,
 )
+HOURLY = re.compile(
+    r"(?:\b(?:at|by|until|till|before|after|around|between|open[s]?|closes?|starts?)|从|于|到|至|点前|@)\s?$", re.I
+)
+"""Words after which a plain number may be an hour."""
 _LEAD = re.compile(r"(?:零下|负|\bminus )\s?$", re.I)
 _TRAIL = re.compile(r"\s?(?:below zero|below freezing)", re.I)
 
@@ -131,7 +135,8 @@ def _number(m: Match) -> Fact | None:
         value = -value
     unit = unit or UNITS.get((m["money"] or "").strip().lower(), "")
     parts = tuple(int(p) for p in digits.split(",")) if "," in digits and "." not in digits else ()
-    return _at(m, "number", whole(value), unit=unit, step=step, parts=parts, about=bool(_ABOUT.search(before)))
+    about, hour = bool(_ABOUT.search(before)), not unit and bool(HOURLY.search(before))
+    return _at(m, "number", whole(value), unit=unit, step=step, parts=parts, about=about, hour=hour)
 
 
 def _zh_number(m: Match) -> Fact | None:
@@ -160,7 +165,8 @@ def _en_number(m: Match) -> Fact | None:
     before = m.string[max(0, m.start() - 16) : m.start()]
     if _LEAD.search(before) or _TRAIL.match(m.string, m.end()):
         value = -value
-    return _at(m, "number", value, unit=unit, role=role, about=bool(_ABOUT.search(before)))
+    about, hour = bool(_ABOUT.search(before)), not unit and bool(HOURLY.search(before))
+    return _at(m, "number", value, unit=unit, role=role, about=about, hour=hour)
 
 
 def _id(m: Match) -> Fact:
@@ -204,7 +210,7 @@ _RULES = (
                rf"(?:\s?(\d{{1,2}}|[{_ZD}]?十[{_ZD}]?|[{_ZD}])\s?[日号])?",
           lambda m: _date(m, m[1], _int(m[2]), m[3])),
     _rule("年", rf"(?<![{_ZN}\d])(\d{{4}}|[{_ZD}]{{4}})\s?年(?![前后内间])", lambda m: _date(m, m[1], None, None)),
-    _rule("d", rf"{_B}({_MONTH})\.?\s{{1,2}}(\d{{1,2}})(?:st|nd|rd|th)?(?![\d:]|,\d{{3}}(?!\d))"
+    _rule("d", rf"{_B}({_MONTH})\.?\s{{1,2}}(\d{{1,2}})(?:st|nd|rd|th)?(?!\d|:\d|,\d{{3}}(?!\d))"
                r"(?:,?\s{1,2}(\d{4})(?!\d))?",
           lambda m: _date(m, m[3], _month(m[1]), m[2])),
     _rule("d", rf"{_B}(\d{{1,2}})(?:st|nd|rd|th)?\s{{1,2}}(?:of\s)?({_MONTH})(?![a-z])\.?"
@@ -223,7 +229,7 @@ _RULES = (
           _zh_clock),
     _rule("d", r"(?<![A-Za-z0-9_.])(?:v?\d{1,6}(?:\.\d{1,6}){2,5}|v\d{1,4}\.\d{1,6})(?![A-Za-z0-9_]|\.\d)",
           lambda m: _at(m, "id", m[0].lower().lstrip("v"))),
-    _rule("d", r"(?<![\d+-])(?:\+\d{1,3}[ -]?\(?\d{2,4}\)?(?:[ -]?\d{3,4}){1,3}"
+    _rule("d", r"(?<![\d+-])(?:\+\d{1,3}[ -]?\(?\d{2,4}\)?(?:[ -]?\d{3,4}){1,3}|\+\d{1,3}(?:[ -]\d{2}){4,5}"
                r"|\d{3,4}-\d{7,8}|\d{3}-\d{3,4}-\d{4})(?![\d-])", _id),
     _rule("d", rf"{_B}(?<![.,]\d)(?<!\d[.,])(?:0\d{{1,40}}(?![\d.,])|\d{{1,20}}[A-Za-z]{{1,20}}\d[A-Za-z0-9]{{0,64}}"
                r"|\d{1,20}[a-f][0-9a-f]{7,64})(?![A-Za-z0-9])", _id),

@@ -2,8 +2,9 @@
 
 Figures, dates, ids and quoted names must appear in the question, the conversation or an observation, or follow
 from them by simple arithmetic or formatting. A failure that was not overcome must be told. A claim that
-something was done needs the tool that did it. A complaint costs the model a step and may wreck a right answer,
-so every rule would rather stay silent than be wrong.
+something was done needs the tool that did it. The answer is in the run's language and repeats no order that was
+meant for the model. A complaint costs the model a step and may wreck a right answer, so every rule would rather
+stay silent than be wrong; and it never asks for a tool where none can be called.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from .citations import lost_citations
 from .claims import empty_claims
 from .failures import reason_of, subject_of, untold
 from .figures import FigureCheck
-from .known import Known
+from .known import Known, has_tools
+from .language import other_language
+from .leaks import leaked
 from .prose import claims_only, spoken
 from .sums import expected, shown, wrong_sums
 from .whole import is_half, is_placeholder
@@ -76,9 +79,13 @@ class HonestVerifier:
             key = {"denied": "denied", "unknown": "unsettled"}.get(seen.status, "failed")
             values = {"name": seen.name, "subject": subject_of(call, seen), "why": reason_of(seen)}
             complaints.append(say(key, **values))
-        complaints += [say("claim", claim=claim) for claim in empty_claims(answer, known, state)[:_MOST]]
+        key = "claim" if has_tools(state) else "claim_alone"
+        complaints += [say(key, claim=claim) for claim in empty_claims(answer, known, state)[:_MOST]]
         complaints += _figure_complaints(answer, known, state, say)
         complaints += _citation_complaints(answer, state, say)
+        complaints += [say("leak", part=part) for part in leaked(answer, known, state)[:1]]
+        if wanted := other_language(answer, known, state):
+            complaints.append(text("verify", wanted, "language"))
         return _verdict(complaints)
 
 
@@ -106,11 +113,11 @@ def _figure_complaints(answer: str, known: Known, state: State, say: Any) -> lis
         start, end, _ = known.computed[0]
         return [say("wrong_sum", given=spoken(known.question)[start:end].strip(), right=shown(right))]
     items = say("and").join(f.text if f.kind != "name" else f"“{f.text}”" for f in unknown[:_MOST])
-    advice = (
-        say("use_known", known=_digest(known))
-        if known.results
-        else say("say_unknown" if state.observed else "use_tool")
-    )
+    tools = has_tools(state)
+    if known.results:
+        advice = say("use_known" if tools else "use_known_alone", known=_digest(known))
+    else:
+        advice = say("say_unknown" if state.observed else "use_tool" if tools else "not_known")
     return [f"{say('unknown_figures', items=items)} {advice}"]
 
 

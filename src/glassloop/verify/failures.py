@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any, cast
 
 from ..prompts import load
@@ -20,6 +21,9 @@ _CANNED = re.compile(
     "|".join(cast("str", load("verify", language)["canned_refusal"]) for language in ("en", "zh")), re.I
 )
 _BARE_NUMBER = re.compile(r"[-+]?[\d.,]+")
+_WORDED = frozenset("query q search text keywords keyword expression question prompt sql code pattern formula".split())
+"""Arguments that hold the model's own words: another value of one is the same wish put differently."""
+_ALIKE = 0.7
 _COMMON = frozenset(
     "get set find search look fetch query list check show read send create delete make add update remove run do the of "
     "by for latest current".split()
@@ -73,24 +77,63 @@ def _subject(call: ToolCall, seen: Observation) -> set[str]:
 
 
 def _overcome(place: int, call: ToolCall, seen: Observation, known: Known, state: State, answer: str) -> bool:
-    """A success of the same tool for the same subject, or of another tool later on, makes up for a failure."""
+    """Whether something made up for a failure.
+
+    That is a later success of the same tool with the same subject, the same call that had worked before, or a
+    later success of another tool that gives the same thing (its name, its description or its result names what
+    the failed tool is called after) for the same subject. `stock(cable)` says nothing about `price(cable)`.
+    """
     question = fold_text(known.question)
-    wanted = {s for s in _subject(call, seen) if s and s in question}
+    subject = _subject(call, seen)
+    wanted = {s for s in subject if s and s in question and not matcher("relative_day_words").search(s)}
+    if not wanted:
+        wanted = {s for s in subject if s and s in question}
     for other, (later, result) in enumerate(state.observed):
-        if not worked(result) or (result.name != seen.name and other < place):
+        if not worked(result) or other == place:
             continue
-        done = _subject(later, result)
-        # a value the user never said was the model's own slip, and a later try made it good
-        if result.name == seen.name and (_covers(done, wanted) if wanted else other > place):
-            return True
-        if result.name != seen.name and wanted and _covers(done, wanted):
+        if result.name == seen.name:
+            if later.key == call.key or (other > place and _same_subject(call, seen, later, result, wanted, question)):
+                return True
+        elif other > place and wanted and _covers(_subject(later, result), wanted) and _gives(seen, result, state):
             return True
     if seen.status == "error":  # a calculator that failed, and a calculation that is right all the same
-        for text in _subject(call, seen):
+        for text in subject:
             value = None if _BARE_NUMBER.fullmatch(text.strip()) else evaluate(text)  # alone it calculates nothing
             if value is not None and any(f.kind == "number" and near(f, value) for f in facts_in(answer)):
                 return True
     return False
+
+
+def _same_subject(
+    call: ToolCall, seen: Observation, later: ToolCall, result: Observation, wanted: set[str], question: str
+) -> bool:
+    """Whether a later call of one tool asks for what an earlier one asked for in vain."""
+    done, asked = _subject(later, result), arguments_of(call, seen)
+    if wanted and _covers(done, wanted):
+        return True
+    # the model's own slip or wording, which a later try made good: a query put in other words (and not the user's
+    # words for something else), a name spelt right, the name as the user wrote it
+    if _WORDED & {k.lower() for k in asked}:
+        return not wanted or not any(d in question for d in done)
+    if wanted:
+        return False
+    if not asked or set(asked) != set(arguments_of(later, result)):
+        return True
+    failed = _subject(call, seen)
+    return any(d in question for d in done if len(d) > 1) or all(
+        any(f in d or d in f or SequenceMatcher(None, f, d).ratio() >= _ALIKE for d in done) for f in failed
+    )
+
+
+def _gives(seen: Observation, result: Observation, state: State) -> bool:
+    """Whether another tool's result is what the failed tool was to give."""
+    things = {w.rstrip("s") for w in _words(seen.name)}
+    described = next(
+        (d.description for d in map(Declaration.of, state.started_event.tools) if d.name == result.name), ""
+    )
+    keys = re.findall(r'"([A-Za-z_]+)"\s*:', result.content)
+    told = {w.rstrip("s") for text in (result.name, described.split(".")[0], *keys) for w in _words(text)}
+    return bool(things & told)
 
 
 def _covers(done: Iterable[str], wanted: set[str]) -> bool:

@@ -8,11 +8,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ..types import Declaration
-from ..values import Fact, date_follows, derivable, facts_in, fold_id, fold_text, span_follows, time_follows
-from .known import Known, matcher
+from ..values import (
+    SHORT,
+    Fact,
+    Number,
+    compatible,
+    date_follows,
+    derivable,
+    facts_in,
+    fold_id,
+    fold_text,
+    near,
+    same,
+    span_follows,
+    time_follows,
+)
+from .known import Known, has_tools, matcher
 from .prose import claims_only, spoken
 from .sums import CONSTANTS, equal, expected, proven
 
@@ -30,22 +45,24 @@ _DULL = frozenset(
 )
 _ROUND_SPANS = {(24, "h"), (7, "day"), (365, "day"), (60, "min"), (12, "month")}
 _PERIODS = [Fact("number", str(n), value=n) for n in (7, 12, 24, 52, 60, 365)]
-_SENTENCE_ENDS = "。！？!?\n"
+_SENTENCE_END = re.compile(r"[。！？!?\n]|\.(?=\s)(?<!e\.g\.)(?<!i\.e\.)")
 
 
 def policy(known: Known, state: State) -> str:
     """Decide how strictly figures are looked at.
 
     `all` once a tool was asked: then what the answer says must be known. Before that `sums` when the question
-    gives a calculation, `lookup` when tools are there and the question asks for something only they can know,
-    and else `none`: "the capital of France" or "translate this" may be answered from memory.
+    gives a calculation, `lookup` when tools are there and the question asks for something only they can know
+    (without a way to call them, only what changes by the hour), and else `none`: "the capital of France" or
+    "translate this" may be answered from memory.
     """
     if known.observed:
         return "all"
     if known.computed or matcher("strict_calculation_words").search(known.question):
         return "sums"
     tools = [Declaration.of(t) for t in state.started_event.tools]
-    if tools and (matcher("live_words").search(known.question) or _touches(known.question, tools)):
+    live = bool(matcher("live_words").search(known.question))
+    if tools and (live or (has_tools(state) and _touches(known.question, tools))):
         return "lookup"
     return "none"
 
@@ -74,18 +91,19 @@ class FigureCheck:
         self.mode = policy(known, state)
         self.text = spoken(claims_only(answer))
         around = known.question + "\n" + self.text
+        spaced = matcher("next_day_words").sub(" ", known.question)
         self.wording = bool(matcher("wording_words").search(known.question))
-        self.nearby = 14 if matcher("relative_day_words").search(known.question) else 0
+        self.nearby = 14 if matcher("relative_day_words").search(spaced) else 2 if spaced != known.question else 0
         self.zones = bool(matcher("timezone_words").search(around))
-        # without a word of calculation a figure that merely could be computed from others is a made-up one
-        counting = matcher("calculation_words").search(around) or "=" in self.text
-        self.depth = (1 if known.computed else 2) if counting else 0
+        self.asked_to_count = bool(matcher("calculation_words").search(known.question))
         self.rates = bool(matcher("rate_words").search(known.question))
         self.proven = proven(self.text, known)
+        self.facts = facts_in(self.text)
+        self.operands = self._operands()
 
     def unsupported(self) -> list[Fact]:
         """Return the values without support, in order, each spelling once."""
-        facts = facts_in(self.text)
+        facts = self.facts
         right = expected(self.known)
         if self.mode == "sums" and right is not None:
             result = Fact("number", "", value=right)
@@ -93,7 +111,11 @@ class FigureCheck:
                 return []  # the steps on the way are the model's own; `wrong_sums` looks at them
         elif self.mode == "none":
             return []
-        return list({f.text: f for f in reversed(facts) if not self._supported(f)}.values())[::-1]
+        unknown: dict[str, Fact] = {}
+        for fact in facts:  # in order: what has been computed may be computed with
+            if not self._supported(fact):
+                unknown.setdefault(fact.text, fact)
+        return list(unknown.values())
 
     def _supported(self, fact: Fact) -> bool:
         if fact.role in ("ordinal", "weak") or self._example(fact):
@@ -106,10 +128,37 @@ class FigureCheck:
 
     def _example(self, fact: Fact) -> bool:
         """Whether the value is an example in a sentence that asks the user for something."""
-        begin = max(self.text.rfind(c, 0, fact.start) for c in _SENTENCE_ENDS) + 1
-        ends = [i for c in _SENTENCE_ENDS if (i := self.text.find(c, fact.end)) >= 0]
-        sentence = self.text[begin : min(ends, default=len(self.text))]
-        return not self.known.results and bool(matcher("asking_words").search(sentence))
+        return not self.known.results and bool(matcher("asking_words").search(self._sentence(fact)))
+
+    def _sentence(self, fact: Fact) -> str:
+        """The sentence that a value stands in."""
+        begin = max((m.end() for m in _SENTENCE_END.finditer(self.text, 0, fact.start)), default=0)
+        end = _SENTENCE_END.search(self.text, fact.end)
+        return self.text[begin : end.start() if end else len(self.text)]
+
+    def _operands(self) -> list[Fact]:
+        """The figures that something in this answer may be computed from.
+
+        Of many figures two can be found for any value, so only few count: all of them when the run knows few,
+        else those that the question or the answer itself names, and the members of one column.
+        """
+        known = [f for f in self.known.operands if f.kind == "number"]
+        if len({f.value for f in known}) <= SHORT:
+            return known
+        said = [f for f in (*facts_in(self.known.question), *self.facts) if f.kind == "number" and f.role == "figure"]
+        named = [f for f in known if any(same(s, f) for s in said)]
+        return named if len({f.value for f in named}) <= 2 * SHORT else []
+
+    def _depth(self, fact: Fact) -> int:
+        """How many operations may lie between the known figures and this one.
+
+        Without a word of calculation beside it or in the question, a figure that merely could be computed from
+        others is a made-up one.
+        """
+        sentence = self._sentence(fact)
+        if self.asked_to_count or "=" in sentence or matcher("calculation_words").search(sentence):
+            return 1 if self.known.computed else 2
+        return 0
 
     def _number(self, fact: Fact) -> bool:
         value, known = fact.value, self.known
@@ -128,8 +177,24 @@ class FigureCheck:
                 return True
         if (value, fact.unit) in _ROUND_SPANS or (value == 100 and fact.unit == "%" and self.mode != "sums"):
             return True
-        operands = known.operands + (_PERIODS if self.rates else [])
-        return bool(derivable(fact, operands, self.depth)) or span_follows(fact, known.facts)
+        depth = self._depth(fact)
+        operands = self.operands + (_PERIODS if self.rates else [])
+        if derivable(fact, operands, depth) or (depth and self._column(fact)):
+            if len(self.operands) < 2 * SHORT:
+                self.operands = [*self.operands, fact]  # "come to $340, which is $40 more than 300"
+            return True
+        if derivable(fact, known.operands, 0):
+            return True
+        return bool(fact.unit or depth) and span_follows(fact, known.facts)
+
+    def _column(self, fact: Fact) -> bool:
+        """Whether a figure is the total or the mean of all that one key holds."""
+        columns: dict[str, list[Number]] = {}
+        for known in self.known.operands:
+            if known.kind == "number" and known.key and compatible(fact.unit, known.unit):
+                columns.setdefault(known.key, []).append(known.value)
+        sums = [(sum(values), len(values)) for values in columns.values() if len(values) > 1]
+        return any(near(fact, total) or near(fact, Fraction(total) / count) for total, count in sums)
 
     def _date(self, fact: Fact) -> bool:
         year, month, day = fact.value

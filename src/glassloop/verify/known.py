@@ -84,6 +84,11 @@ def arguments_of(call: ToolCall, seen: Observation) -> dict[str, Any]:
     return seen.arguments if seen.arguments is not None else call.arguments
 
 
+def has_tools(state: State) -> bool:
+    """Whether the model may call anything: the `direct` strategy has tools declared and offers none."""
+    return bool(state.started_event.tools) and state.started_event.strategy != "direct"
+
+
 class Known:
     """The values of a run, read once for one verdict.
 
