@@ -28,7 +28,7 @@ $(VENV)/.dev: pyproject.toml constraints.txt
 
 demo: $(VENV)/.demo ## Answer one question live, with a model on this machine (fetches 1.1 GB once)
 	@$(BIN)/glassloop model fetch
-	@$(BIN)/glassloop ask "$(QUESTION)" --model $(MODEL) --tools examples/city_guide.py
+	@$(BIN)/glassloop ask "$(QUESTION)" --model $(MODEL) --temperature 0 --tools examples/city_guide.py
 
 test: $(VENV)/.dev ## Run the whole test suite; no model needed
 	@$(BIN)/python -m pytest -q -m "not live"
@@ -38,10 +38,11 @@ check: $(VENV)/.dev ## Lint, formatting and types
 	@$(BIN)/ruff format --check .
 	@$(BIN)/pyright --pythonpath $(BIN)/python
 
-live: $(VENV)/.dev ## Drive the real small models (fetches them once)
+live: $(VENV)/.dev ## Drive the real small models, then the golden cases against their baseline
 	@$(BIN)/glassloop model fetch smollm2-135m
 	@$(BIN)/glassloop model fetch
 	@$(BIN)/python -m pytest -q -m live tests/live
+	@$(BIN)/glassloop eval evals/cases --model $(MODEL) --baseline evals/baseline.json
 
 bench: $(VENV)/.dev ## Measure the library's own costs, in one table
 	@$(BIN)/python -m bench
