@@ -1,25 +1,21 @@
 """`Agent` puts the gears together; `run`, `arun` and `stream` are bridges over the one loop.
 
-Nothing is decided here. The agent introduces the gears to each other, stamps and
-records every event before the loop goes on, and hands the finished `Run` out.
+Nothing is decided here. The agent introduces the gears to each other and hands out a
+`RunStream`, which stamps and records every event before the loop goes on.
 """
 
 from __future__ import annotations
 
-import asyncio
-import threading
-import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterable, Sequence
-from contextlib import aclosing
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
-from .errors import ConfigurationError
-from .events import Event, ModelRetried, Noted, RunEnded, RunStarted
+from .bridge import wait_for
+from .errors import ConfigurationError, JournalError
+from .events import ModelRetried, RunEnded, RunStarted
 from .gears import Memory, Model, Recorder, ReplyProtocol, Verifier
 from .journal.conditions import settings_record, tool_record
-from .journal.record import RUNS, JournalRecorder, find_run, new_run_id, read_events
+from .journal.record import KEYS_HIDDEN, RUNS, JournalRecorder, find_run, new_run_id, read_events
 from .limits import LimitKeeper, Limits
 from .loop import Gears
 from .memory.view import WindowMemory
@@ -27,25 +23,25 @@ from .models.profile import load_profile
 from .prompts import language_of, text
 from .protocols import choose, listen
 from .state import State
-from .strategies import StrategyName, check_strategy, drive
+from .strategies import StrategyName, check_strategy
+from .stream import RunStream
 from .tools.declare import Tool, as_tool
 from .tools.executor import ToolExecutor
 from .tools.permission import AuditLog, Permission, default_approver
 from .types import Message, Run, Usage
 from .verify import HonestVerifier, OffVerifier
-from .verify.citations import cited_sources, numbered_passages
+from .verify.citations import numbered_passages
 
 if TYPE_CHECKING:
     from .chat import Session
     from .knowledge.shelf import Shelf
     from .memory.sessions import SessionStore
 
-T = TypeVar("T")
+__all__ = ["RESUMABLE", "Agent", "ProtocolName", "RunStream", "wait_for"]
+
 ProtocolName = Literal["auto", "constrained", "native", "text"]
 RESUMABLE = ("cancelled", "approval_needed", "model_failed")
 """Ends that are only pauses: `resume` takes the run up again there."""
-
-PRICE_UNKNOWN = "The price of this model is not known, so the cost budget cannot be held: pass price= to Agent."
 
 
 class Agent:
@@ -118,7 +114,10 @@ class Agent:
         self._journal = journal
         runs = Path(journal) if isinstance(journal, (str, Path)) else RUNS
         self.runs = runs
-        log = AuditLog(Path(audit)) if audit else AuditLog(runs.parent / "audit.jsonl") if journal else None
+        self.redact = getattr(journal, "redact", KEYS_HIDDEN)
+        """What hides keys in everything that is written: journal, audit file, sessions and notes."""
+        where = Path(audit) if audit else runs.parent / "audit.jsonl" if journal else None
+        log = AuditLog(where, redact=self.redact) if where else None
         self.permission = Permission(approver or default_approver(), allow=allow, audit=log)
         self.executor = ToolExecutor(
             self.tools, permission=self.permission, words=_words("executor"), provenance=provenance
@@ -196,7 +195,7 @@ class Agent:
         A run that has ended for good is returned as it is.
 
         Raises:
-            JournalError: There is no such run.
+            JournalError: There is no such run, or the call it waits for was masked in the journal.
         """
         return wait_for(self.aresume(run_id))
 
@@ -209,8 +208,16 @@ class Agent:
 
     def resume_stream(self, run_id: str, *, live: bool = True) -> RunStream:
         """Like `resume`, yielding the events from there on."""
+        from .journal.fork import masked_calls
+
+        path = find_run(run_id, self.runs)
+        if masked := masked_calls(path):
+            raise JournalError(
+                f"The call of {masked[0]} that comes next has values that were masked in the journal, so it cannot be "
+                "run as it was meant: ask the question again."
+            )
         state = State()
-        for event in read_events(find_run(run_id, self.runs)):
+        for event in read_events(path):
             if not (isinstance(event, RunEnded) and event.stop in RESUMABLE):
                 state.apply(event)
         if self.shelf is not None:
@@ -290,112 +297,6 @@ class Agent:
         if isinstance(self._journal, (bool, str, Path)):
             return JournalRecorder(self.runs / f"{run_id}.jsonl")
         return self._journal
-
-
-class RunStream:
-    """The events of a run as an async iterator; afterwards `.run` is the finished run.
-
-    Every event is stamped, recorded and applied to the state before the loop goes on: that is what
-    makes the journal a write-ahead log.
-    """
-
-    def __init__(self, agent: Agent, state: State, begin: RunStarted | None, *, live: bool) -> None:
-        self.state = state
-        self.recorder = agent.recorder(begin.run_id if begin else state.run_id)
-        self._gears = agent.gears(live=live)
-        self._begin = begin
-        self._events = self._narrate()
-        self._price = agent.price
-        self._shelf = agent.shelf
-
-    @property
-    def run(self) -> Run:
-        """The run as far as it has come."""
-        run = self.state.to_run()
-        path = getattr(self.recorder, "path", None)
-        return replace(run, journal=str(path)) if path is not None and not self.state.journal_lost else run
-
-    def __aiter__(self) -> AsyncIterator[Event]:
-        return self._events
-
-    async def aclose(self) -> None:
-        """Stop the run; it is recorded as cancelled and can be resumed."""
-        await self._events.aclose()
-
-    async def _narrate(self) -> AsyncGenerator[Event, None]:
-        if self._shelf is not None:
-            self._shelf.enter()
-        try:
-            if self._begin is not None:
-                for event in self._take(self._begin):
-                    yield event
-                if self._begin.limits.get("cost") and (self._price is None or self._price(Usage()) is None):
-                    for event in self._take(Noted(text=PRICE_UNKNOWN)):
-                        yield event
-            async with aclosing(drive(self._gears, self.state)) as events:
-                async for event in events:
-                    for taken in self._take(event):
-                        yield taken
-        except (asyncio.CancelledError, GeneratorExit, KeyboardInterrupt):
-            if self.state.ended is None:
-                self._take(RunEnded(self.state.number, stop="cancelled", usage=self.state.usage, detail="interrupted"))
-            raise
-        finally:
-            if self._shelf is not None:
-                self._shelf.leave()
-            if self.recorder is not None:
-                self.recorder.close()
-
-    def _take(self, event: Event) -> list[Event]:
-        """Stamp, record and apply an event; a journal that cannot be written is said once and the run goes on."""
-        if isinstance(event, RunEnded):
-            cost = self._price(event.usage) if self._price is not None else None
-            event = replace(event, cost=cost, sources=cited_sources(event.answer, self.state))
-        event = replace(event, seq=self.state.seq + 1, at=time.time())
-        out = [event]
-        if self.recorder is not None and not self.state.journal_lost:
-            try:
-                self.recorder.record(event)
-            except OSError as error:
-                self.state.journal_lost = f"The run is not recorded: {error.strerror or error}."
-                out.append(Noted(event.step, seq=event.seq + 1, at=event.at, text=self.state.journal_lost))
-        for each in out:
-            self.state.apply(each)
-        return out
-
-
-def wait_for(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to its end from synchronous code, also where an event loop is already running."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(work)
-    result: list[T] = []
-    failure: list[BaseException] = []
-    task: list[Any] = []
-
-    async def noted() -> T:
-        task.append(asyncio.current_task())
-        return await work
-
-    def target() -> None:
-        try:
-            result.append(asyncio.run(noted()))
-        except BaseException as error:  # handed to the caller's thread below
-            failure.append(error)
-
-    thread = threading.Thread(target=target, name="glassloop-run")
-    thread.start()
-    try:
-        thread.join()
-    except KeyboardInterrupt:  # the run is told, so that it is recorded as cancelled
-        if task:
-            task[0].get_loop().call_soon_threadsafe(task[0].cancel)
-        thread.join()
-        raise
-    if failure:
-        raise failure[0]
-    return result[0]
 
 
 def _shelf(knowledge: Any, *, first: bool) -> Shelf | None:

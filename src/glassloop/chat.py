@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .bridge import wait_for
 from .errors import JournalError, SessionError
 from .events import Event
 from .journal.record import find_run, new_run_id
@@ -18,7 +19,8 @@ from .memory.sessions import ChatTurn, SessionStore
 from .types import Run
 
 if TYPE_CHECKING:
-    from .agent import Agent, RunStream
+    from .agent import Agent
+    from .stream import RunStream
 
 STORE = "sessions.sqlite"
 """Name of the file of sessions, beside the runs' directory."""
@@ -48,6 +50,8 @@ class Session:
         self.agent = agent
         self.name = name
         self.store = store if isinstance(store, SessionStore) else SessionStore(store or agent.runs.parent / STORE)
+        if self.store.redact is None:
+            self.store.redact = agent.redact
 
     @property
     def turns(self) -> tuple[ChatTurn, ...]:
@@ -61,8 +65,6 @@ class Session:
 
     def run(self, question: str) -> Run:
         """Ask a question that knows the turns before it, and return the finished run."""
-        from .agent import wait_for
-
         return wait_for(self.arun(question))
 
     async def arun(self, question: str) -> Run:
@@ -86,8 +88,6 @@ class Session:
         Raises:
             SessionError: No turn was interrupted, or another process has it.
         """
-        from .agent import wait_for
-
         return wait_for(self.aresume())
 
     async def aresume(self) -> Run:

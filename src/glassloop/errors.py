@@ -59,7 +59,13 @@ class MissingExtra(ConfigurationError):
 
 
 class ModelError(GlassloopError):
-    """A model could not answer; `hint` says what to do."""
+    """A model could not answer.
+
+    Attributes:
+        retry_after: Seconds the server asked to wait before the next attempt; None when it did not say.
+    """
+
+    retry_after: float | None = None
 
 
 class ModelUnavailable(ModelError):

@@ -216,6 +216,7 @@ class Noted(Event):
 class RunEnded(Event):
     """The run is over. The last event of every run that was not killed."""
 
+    ALWAYS: ClassVar[frozenset[str]] = frozenset({"stop"})
     stop: Stop = "answered"
     answer: str = ""
     answer_checked: bool = True

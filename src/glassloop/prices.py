@@ -17,6 +17,9 @@ from .types import Usage
 
 Price = Callable[[Usage], "float | None"]
 
+UNKNOWN = "The price of this model is not known, so the cost of this run is not told: pass a price table."
+NO_BUDGET = "The price of this model is not known, so the cost budget cannot be held: pass price= to Agent."
+
 _LOCAL = ("llamacpp:", "ollama:")
 _MILLION = 1_000_000
 _PARTS = {"input", "cached", "output"}
@@ -45,6 +48,11 @@ def price_for(model: str, table: Mapping[str, Any] | str | Path | None = "auto")
     if model.startswith(_LOCAL):
         return _free
     return _by_package(_bare(model))
+
+
+def local_price(model: str) -> Price | None:
+    """Return the price of a model that runs on this machine, which is nothing; None for any other model."""
+    return _free if model.startswith(_LOCAL) else None
 
 
 def read_table(table: Mapping[str, Any] | str | Path) -> dict[str, dict[str, float]]:

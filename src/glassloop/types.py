@@ -47,12 +47,15 @@ Stop = Literal[
 class Record:
     """Base of all serialisable values: `to_dict` and `from_dict` for frozen dataclasses."""
 
+    ALWAYS: ClassVar[frozenset[str]] = frozenset()
+    """Fields that are written even at their default, because whoever reads the JSON asks for them by name."""
+
     def to_dict(self) -> dict[str, Any]:
-        """Return the value as JSON-ready plain data; fields at their default are left out."""
+        """Return the value as JSON-ready plain data; fields at their default are left out, but for `ALWAYS`."""
         out: dict[str, Any] = {}
         for f in dataclasses.fields(typing.cast("Any", self)):
             value = getattr(self, f.name)
-            if not _is_default(f, value):
+            if f.name in self.ALWAYS or not _is_default(f, value):
                 out[f.name] = _plain(value)
         return out
 
@@ -415,6 +418,7 @@ class Run(Record):
     parent: str = ""
     schema_version: int = SCHEMA_VERSION
 
+    ALWAYS: ClassVar[frozenset[str]] = frozenset({"answer", "stop", "usage", "cost", "answer_checked"})
     VERSIONS: ClassVar[dict[int, str]] = {1: "first release"}
 
     @property

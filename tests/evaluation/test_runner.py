@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +114,13 @@ def test_results_read_back_as_they_were(tmp_path: Path) -> None:
     results = wait_for(evaluate(cases(SUITE), settings(Counted()), tmp_path))
     assert sorted(read_results(tmp_path), key=lambda r: r.cell.key) == sorted(results, key=lambda r: r.cell.key)
     assert all(isinstance(r, Result) for r in results)
+
+
+def test_a_result_with_a_line_separator_is_one_line(tmp_path: Path) -> None:
+    (done,) = wait_for(evaluate(cases(SUITE), settings(Counted()), tmp_path))[:1]
+    odd = replace(done, tags=("one\u2028two\x85three",))
+    (tmp_path / RESULTS).write_text(json.dumps(odd.to_dict(), ensure_ascii=False) + "\n", encoding="utf-8")
+    assert read_results(tmp_path) == [odd]
 
 
 def test_strategies_are_passed_on(tmp_path: Path) -> None:

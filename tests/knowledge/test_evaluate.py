@@ -71,6 +71,12 @@ def test_question_files(tmp_path: Path) -> None:
     assert load_questions(file) == [Question("q1", "d", ((1, 2),)), Question("q2", answer="a")]
 
 
+def test_a_line_separator_in_a_question_ends_no_line(tmp_path: Path) -> None:
+    file = tmp_path / "q.jsonl"
+    file.write_bytes('{"question": "q\u20281\x85?", "answer": "a"}\r\n{"question": "q2", "answer": "b"}\r\n'.encode())
+    assert load_questions(file) == [Question("q\u20281\x85?", answer="a"), Question("q2", answer="b")]
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

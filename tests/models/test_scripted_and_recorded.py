@@ -11,6 +11,7 @@ import pytest
 
 from glassloop.errors import ModelError, ModelOverloaded, ModelUnavailable
 from glassloop.gears import Model
+from glassloop.models.failures import Place, from_status
 from glassloop.models.recorded import RecordedModel
 from glassloop.models.retry import Retry, retrying
 from glassloop.models.scripted import ScriptedModel
@@ -80,6 +81,13 @@ def test_retrying_wraps_any_model_and_tells_its_own_listener() -> None:
     assert (model.name, model.capabilities) == (inner.name, inner.capabilities)
 
 
+def test_every_model_error_says_whether_the_server_asked_to_wait() -> None:
+    asked = from_status(Place("http://host", "m"), 429, "slow down", retry_after=3.0)
+    assert asked.retry_after == 3.0
+    assert from_status(Place("http://host", "m"), 503, "down").retry_after is None
+    assert ModelUnavailable("nobody there").retry_after is None
+
+
 def test_retries_never_outlast_the_requests_own_limit() -> None:
     inner = ScriptedModel([ModelUnavailable("gone"), "back"])
     model = retrying(inner, Retry(first=5.0))
@@ -106,6 +114,16 @@ def test_equal_requests_get_their_replies_in_order(tmp_path: Path) -> None:
     file.write_text("".join(json.dumps(line) + "\n" for line in lines) + '{"key": "cut o', encoding="utf-8")
     model = RecordedModel(file)
     assert [ask(model).text for _ in range(3)] == ["first", "second", "second"]
+
+
+def test_only_a_newline_ends_a_line_of_a_recording(tmp_path: Path) -> None:
+    # Python's splitlines cuts at each of these; JSON leaves all but the first as they are inside a string.
+    odd = "a\x0bb\x85c\u2028d\u2029e"
+    file = tmp_path / "talk.jsonl"
+    asked = replace(ASK, messages=({"role": "user", "content": odd},))
+    assert ask(RecordedModel(file, record=ScriptedModel([odd])), asked).text == odd
+    assert "\u2028" in file.read_text("utf-8")
+    assert ask(RecordedModel(file), asked).text == odd
 
 
 def test_a_journal_is_a_recording(tmp_path: Path) -> None:

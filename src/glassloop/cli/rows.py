@@ -12,7 +12,7 @@ from rich.rule import Rule
 from rich.text import Text
 
 from ..journal.compare import around
-from ..journal.timeline import Row, StepView, Timeline, change_text, listed, source_text
+from ..journal.timeline import Row, StepView, Timeline, change_text, listed, money, source_text
 
 _WIDTH = 9
 _MOST = 1200
@@ -90,8 +90,7 @@ class RowPrinter:
         if timeline.usage.cached:
             parts.append(f"{timeline.usage.cached:,} from cache")
         parts.append(f"{end.seconds or timeline.seconds:.1f} s")
-        if end.cost is not None:
-            parts.append(f"${end.cost:.4f}")
+        parts.append(money(end.cost))
         if end.detail:
             parts.insert(0, end.detail)
         line = Text.assemble((end.stop, "green" if good else "yellow"), (" · " + " · ".join(parts), "dim"))

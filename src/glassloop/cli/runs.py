@@ -94,10 +94,12 @@ def _table(entries: list[Any]) -> None:
 
 
 def _columns(entry: Any) -> list[str]:
+    from ..journal.timeline import money
+
     stop = "unreadable" if entry.problem else entry.stop
     if entry.stop == "answered" and not entry.checked:
         stop = "not supported"
-    cost = f"${entry.cost:.4f}" if entry.cost is not None else ""
+    cost = "" if entry.cost is None else money(entry.cost)
     return [stop, entry.model[:24], str(entry.steps), f"{entry.tokens:,}", f"{entry.seconds:.1f}", cost]
 
 

@@ -28,6 +28,7 @@ from ..events import (
     RunEnded,
     TextStreamed,
 )
+from ..journal.timeline import money
 from ..types import Observation, Run, ToolCall
 
 _WIDEST = 400
@@ -160,8 +161,8 @@ def closing_line(run: Run) -> str:
         f"{run.usage.total:,} tokens{cached}",
         f"{run.seconds:.1f} s",
     ]
-    if run.cost is not None:
-        parts.append(f"${run.cost:.4f}")
+    if run.cost:  # what costs nothing, or was never priced, needs no word in one line
+        parts.append(money(run.cost))
     if run.journal:
         parts.append(f"run {run.id}")
     return " · ".join(parts)

@@ -292,7 +292,7 @@ def read_results(folder: Path) -> list[Result]:
         return []
     mend_tail(path)
     try:
-        return [Result.from_dict(json.loads(line)) for line in path.read_text("utf-8").splitlines() if line.strip()]
+        return [Result.from_dict(json.loads(line)) for line in path.read_bytes().split(b"\n") if line.strip()]
     except (ValueError, KeyError, TypeError) as error:
         raise CaseError(
             f"{path} holds something that is no result ({error}): choose another folder with --out."

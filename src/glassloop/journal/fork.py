@@ -23,7 +23,8 @@ from .record import JournalRecorder, new_run_id
 from .redact import MARK, is_masked
 
 if TYPE_CHECKING:
-    from ..agent import Agent, RunStream
+    from ..agent import Agent
+    from ..stream import RunStream
 
 EDITS = "question, system, reply, observation:STEP or observation:STEP.NUMBER"
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from .compare import around
 from .prompt_change import Sent
-from .timeline import Row, StepView, Timeline, change_text, listed, source_text
+from .timeline import Row, StepView, Timeline, change_text, listed, money, source_text
 
 _FOLDED = 600
 """Characters above which a text is folded."""
@@ -109,8 +109,7 @@ def end_html(timeline: Timeline) -> str:
     if timeline.usage.cached:
         facts.append(f"{timeline.usage.cached:,} from cache")
     facts.append(f"{end.seconds or timeline.seconds:.1f} s")
-    if end.cost is not None:
-        facts.append(f"${end.cost:.4f}")
+    facts.append(money(end.cost))
     detail = f" <span>{esc(end.detail)}</span>" if end.detail else ""
     return (
         f'<footer class="run-end" id="end">{answer}{marked}<p class="sum"><b class="badge {good}">{esc(end.stop)}</b>'

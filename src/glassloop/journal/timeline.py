@@ -351,3 +351,10 @@ def listed(value: Any) -> str:
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def money(cost: float | None) -> str:
+    """Write a cost for people: `$0.0123`, `$0` where nothing was paid, `cost unknown` where nobody knows."""
+    if cost is None:
+        return "cost unknown"
+    return f"${cost:.4f}" if cost else "$0"

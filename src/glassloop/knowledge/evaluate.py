@@ -59,7 +59,7 @@ def load_questions(path: str | Path) -> list[Question]:
         KnowledgeError: The file cannot be read, or a line is not as it should be.
     """
     try:
-        lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
+        lines = Path(path).read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise KnowledgeError(f"The questions {path} cannot be read ({error}); give a JSON Lines file.") from error
     questions: list[Question] = []

@@ -123,7 +123,7 @@ def from_status(place: Place, status: int, body: Any, *, retry_after: float | No
     if status == 429 or status >= 500:
         busy = "is asked too often" if status == 429 else f"failed with status {status}"
         error = ModelOverloaded(f"{place.server} {busy}{quoted}: wait a little and try again, or use another model.")
-        error.retry_after = retry_after  # type: ignore[attr-defined]  # read by Retry, shown to nobody
+        error.retry_after = retry_after
         return error
     if _NO_MODEL.search(words_of(body)):
         return _not_found(place, quoted, words_of(body))

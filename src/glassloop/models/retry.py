@@ -85,7 +85,7 @@ class Retry:
         """Wait before the next attempt, or raise the error if there should be none."""
         if attempt >= self.attempts or not isinstance(error, (ModelUnavailable, ModelOverloaded)):
             raise error
-        asked = getattr(error, "retry_after", None)
+        asked = error.retry_after
         # Half of the delay is certain and half is chance, so that many clients do not come back at once.
         delay = asked if asked is not None else self.first * 2 ** (attempt - 1) * (0.5 + 0.5 * self.dice())
         if delay > self.longest:
