@@ -42,7 +42,7 @@ class JournalRecorder:
 
     def __init__(self, path: Path, *, redact: Redact | None = KEYS_HIDDEN) -> None:
         self.path = path
-        self._redact = redact
+        self.redact = redact
         self._suspects: Callable[[str], bool] = getattr(redact, "suspects", lambda line: True)
         self._file: IO[bytes] | None = None
 
@@ -56,8 +56,8 @@ class JournalRecorder:
             self._file = self.path.open("ab", buffering=0)
         data = event.to_dict()
         line = as_line(data)
-        if self._redact is not None and self._suspects(line):
-            line = as_line(self._redact(data))
+        if self.redact is not None and self._suspects(line):
+            line = as_line(self.redact(data))
         self._file.write(line.encode("utf-8", "replace") + b"\n")
         if isinstance(event, RunEnded) or (isinstance(event, CallStarted) and event.risk != "read"):
             os.fsync(self._file.fileno())

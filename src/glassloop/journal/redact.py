@@ -110,11 +110,11 @@ KEYS: tuple[Rule, ...] = (
 PERSONAL: tuple[Rule, ...] = (
     _rule("email", r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,24}", "@", keep=1),
     _rule("resident id", r"(?<![0-9])[1-9]\d{5}(?:19|20)\d{9}[0-9Xx](?![0-9])", keep=0, check=_resident_id),
-    _rule("social security number", r"(?<![0-9-])\d{3}-\d{2}-\d{4}(?![0-9-])", "-", keep=0),
+    _rule("social security number", r"(?<![0-9-])\d{3}-\d{2}-\d{4}(?![0-9]|-[0-9])", "-", keep=0),
     _rule("card number", r"(?<![0-9.-])\d(?:[ -]?\d){12,18}(?![0-9])", keep=0, check=_luhn),
-    _rule("phone", r"(?<![0-9.+-])(?:\+?86[ -]?)?1[3-9]\d(?:[ -]?\d{4}){2}(?![0-9.-])", keep=0),
+    _rule("phone", r"(?<![0-9.+-])(?:\+?86[ -]?)?1[3-9]\d(?:[ -]?\d{4}){2}(?![0-9]|[.-][0-9])", keep=0),
     _rule("phone", r"(?<![0-9])\+[1-9]\d{0,2}(?:[ .-]?\(?\d{1,4}\)?){2,5}(?![0-9])", "+", keep=1),
-    _rule("phone", r"(?<![0-9(])\(?\d{3}\)?[ .-]\d{3}[.-]\d{4}(?![0-9-])", keep=0),
+    _rule("phone", r"(?<![0-9(])\(?\d{3}\)?[ .-]\d{3}[.-]\d{4}(?![0-9]|-[0-9])", keep=0),
 )
 """Emails, phone, identity and card numbers; hidden when asked for."""
 

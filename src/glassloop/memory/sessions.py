@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeVar, cast
 
 from filelock import BaseFileLock, FileLock, Timeout
 
@@ -23,6 +23,8 @@ from ..types import Message, Record, canonical
 from .database import Database
 from .notes import Note, best
 
+T = TypeVar("T")
+Redact = Callable[[dict[str, Any]], dict[str, Any]]
 TurnState = Literal["finished", "running", "interrupted"]
 
 
@@ -59,13 +61,16 @@ class SessionStore:
 
     Args:
         path: The database file; made when it is missing.
+        redact: Called with the plain data of every turn and note before it is written, as the journal does with its
+            events; None hides nothing. An agent's session brings the rule of the agent's journal.
 
     Raises:
         SessionError: The file is damaged, newer than this version, not ours, or may not be written.
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, *, redact: Redact | None = None) -> None:
         self.path = Path(path)
+        self.redact = redact
         self._db = Database(self.path)
         self._held: dict[int, BaseFileLock] = {}
 
@@ -78,7 +83,7 @@ class SessionStore:
         with self._db.writing() as db:
             done = db.execute(
                 "INSERT INTO turns (session, question, run_id, created) VALUES (?, ?, ?, ?)",
-                (_clean(name), _clean(question), run_id, time.time()),
+                (_clean(name), _clean(self._hidden(question)), run_id, time.time()),
             )
             turn = cast("int", done.lastrowid)
             # Held before anybody can see the turn, so that it never looks interrupted.
@@ -100,12 +105,19 @@ class SessionStore:
         Raises:
             SessionError: There is no such turn; it may have been deleted meanwhile.
         """
-        own = [m.to_dict() for m in _own(messages)]
+        own = self._hidden([m.to_dict() for m in _own(messages)])
         with self._db.writing() as db:
             done = db.execute(
                 "UPDATE turns SET answer = ?, stop = ?, messages = ?, finished = ?, run_id = coalesce(nullif(?, ''), "
                 "run_id) WHERE id = ?",
-                (_clean(answer), stop, _clean(json.dumps(own, ensure_ascii=False)), time.time(), run_id, turn),
+                (
+                    _clean(self._hidden(answer)),
+                    stop,
+                    _clean(json.dumps(own, ensure_ascii=False)),
+                    time.time(),
+                    run_id,
+                    turn,
+                ),
             )
         self._release(turn)
         if not done.rowcount:
@@ -229,7 +241,7 @@ class SessionStore:
 
     def add_note(self, user: str, note: str) -> Note:
         """Keep a note for a user; the same note again changes nothing."""
-        words = _clean(" ".join(note.split()))
+        words = _clean(self._hidden(" ".join(note.split())))
         if not words:
             raise SessionError("An empty note cannot be kept: give it some words.")
         with self._db.writing() as db:
@@ -251,6 +263,10 @@ class SessionStore:
         """Delete one note of a user; False when the user has no such note."""
         with self._db.writing() as db:
             return bool(db.execute("DELETE FROM notes WHERE user = ? AND id = ?", (user, note)).rowcount)
+
+    def _hidden(self, value: T) -> T:
+        """Return a value as it may be written: what the rule finds is masked."""
+        return value if self.redact is None else cast("T", self.redact({"value": value})["value"])
 
     # -- who holds a turn --------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -24,10 +24,15 @@ class AuditLog:
 
     Args:
         path: The file; it and its directory are made at the first decision.
+        redact: Called with every entry before it is written, as the journal does with its events; None hides nothing.
+            The hash stays that of the real arguments.
     """
 
-    def __init__(self, path: str | Path = AUDIT) -> None:
+    def __init__(
+        self, path: str | Path = AUDIT, *, redact: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+    ) -> None:
         self.path = Path(path)
+        self.redact = redact
         self._lock = threading.Lock()
 
     def record(self, asked: ApprovalAsked, decision: Decision, run: str = "") -> None:
@@ -51,6 +56,8 @@ class AuditLog:
         }
         if asked.unknown:
             entry["unknown"] = True
+        if self.redact is not None:
+            entry = {**self.redact(entry), "hash": asked.hash}
         line = (json.dumps(entry, ensure_ascii=False, default=str) + "\n").encode("utf-8", "backslashreplace")
         with self._lock:
             self.path.parent.mkdir(parents=True, exist_ok=True)
