@@ -146,7 +146,7 @@ def test_an_answer_wholly_in_the_other_language_is_sent_back(question: str, answ
 )
 def test_without_tools_to_call_no_complaint_asks_for_one(question: str, claim: str) -> None:
     start = state_of(question).started_event
-    state = State([replace(start, strategy="direct", system="You may answer in English or Chinese.")])
+    state = State([replace(start, strategy="direct", tools=(), system="You may answer in English or Chinese.")])
     verdict = HonestVerifier().check(claim, state)
     assert not verdict.ok
     assert "tool" not in verdict.complaint.casefold() and "工具" not in verdict.complaint

@@ -9,8 +9,10 @@ compactions a prompt only grows at its end, byte for byte.
 from __future__ import annotations
 
 import importlib.util
+import json
 import random
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -50,6 +52,19 @@ def english(step: int) -> str:
 def chinese(step: int) -> str:
     dice = random.Random(step)
     return f"第{step}部分，数值{dice.randint(100, 999)}：" + "".join(dice.choice(HAN) for _ in range(1350))
+
+
+def floats(step: int) -> str:
+    dice = random.Random(step)
+    return json.dumps({"status": "ok", "data": [round(dice.uniform(-900, 900), 6) for _ in range(330)]})
+
+
+def records(step: int) -> str:
+    dice = random.Random(step)
+    rows: list[dict[str, object]] = []
+    while len(json.dumps(rows)) < 3950:
+        rows.append({"id": f"R-{step}-{len(rows)}", "town": dice.choice(WORDS), "level": dice.randint(1, 900)})
+    return json.dumps({"status": "ok", "data": rows})
 
 
 CASES = {
@@ -104,3 +119,24 @@ def test_a_session_with_batches_or_without_the_servers_figures_still_fits(calls:
         counts=counts,
     )
     assert max(played.sizes) <= WINDOW - REPLY
+
+
+@pytest.mark.parametrize(("observe", "least"), [(records, 0.45), (floats, 0.33)])
+def test_dense_json_fits_and_reuses_what_its_size_allows(observe: Callable[[int], str], least: float) -> None:
+    """Records and figures cost two to three times the tokens of text of the same length.
+
+    Where one result fills a third of the window, only two or three prompts lie between two compactions, and the
+    latest result stays whole in the first of them: no more than about half of the prompt can be a repetition.
+    """
+    assert 3900 <= len(observe(7)) <= 4300
+    played = conversation.play(
+        WindowMemory(WINDOW * 3 // 4),
+        STEPS,
+        observe,
+        system=CASES["en"][0],
+        question=CASES["en"][1],
+        profile="openai",
+        check=strict_server.SERVERS["openai"],
+    )
+    assert len(played.sizes) == STEPS and max(played.sizes) <= WINDOW - REPLY
+    assert played.hit_rate >= least

@@ -62,7 +62,8 @@ def policy(known: Known, state: State) -> str:
         return "sums"
     tools = [Declaration.of(t) for t in state.started_event.tools]
     live = bool(matcher("live_words").search(known.question))
-    if tools and (live or (has_tools(state) and _touches(known.question, tools))):
+    bare = state.started_event.strategy == "direct"  # it declares none, and must say what it cannot look up
+    if (live and (tools or bare)) or (tools and has_tools(state) and _touches(known.question, tools)):
         return "lookup"
     return "none"
 
