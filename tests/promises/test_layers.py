@@ -1,10 +1,11 @@
 """Promise: dependencies point downwards only, and no gear knows another gear.
 
 `types.py` imports nothing of the package. Above it stand `errors`, `events`, `gears`, `state` and the shared
-vocabulary (`prompts`, `values`); above them the gears, each of which imports only those and its own folder; above
-them `loop`, which knows the seams and no gear, and the `strategies` beside it; then `agent`, which introduces the
-gears to each other; and on top the edges, which import the core and are never imported by it. Read off the source,
-imports inside functions included; an import that is only for the type checker binds nothing and does not count.
+vocabulary (`prompts`, `values`, `joining`); above them the gears, each of which imports only those and its own
+folder; above them `loop`, which knows the seams and no gear, and the `strategies` beside it; then `agent`, which
+introduces the gears to each other; and on top the edges, which import the core and are never imported by it. Read off
+the source, imports inside functions included; an import that is only for the type checker binds nothing and does not
+count.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import glassloop
 
 ROOT = Path(glassloop.__file__).parent
 
-VOCABULARY = {"types", "errors", "events", "gears", "state", "prompts", "values"}
+VOCABULARY = {"types", "errors", "events", "gears", "state", "prompts", "values", "joining"}
 GEARS = {"protocols", "tools", "models", "memory", "knowledge", "journal", "limits", "verify"}
 EDGES = {"cli", "evaluation", "__main__", "toolbox"}
 
@@ -25,6 +26,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "types": set(),
     "errors": set(),
     "values": {"types"},
+    "joining": {"types"},
     "prompts": set(),
     "events": {"types", "errors"},
     "gears": {"types", "events"},

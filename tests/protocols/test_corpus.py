@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import glassloop
+from glassloop.models.assembly import Assembler
 
 ROWS = [
     json.loads(line)
@@ -63,6 +64,20 @@ def test_a_stream_is_joined_and_read_as_expected(row: dict[str, Any]) -> None:
     assert_as_expected(row, move)
     if "usage" in row["expected"]:
         assert usage == row["expected"]["usage"]
+
+
+@pytest.mark.parametrize("row", [r for r in STREAM if "chunks" in r["input"]], ids=lambda r: r["id"])
+def test_a_models_own_stream_is_joined_by_the_same_rules(row: dict[str, Any]) -> None:
+    """Servers' odd numbering of calls meets a user through a model, not through `join`."""
+    assembler = Assembler()
+    for chunk in row["input"]["chunks"]:
+        assembler.add(chunk)
+    reply = assembler.reply(seconds=0.0, model="m")
+    joined, usage = glassloop.join(row["input"]["chunks"])
+    calls = [(c["function"]["name"], c["function"]["arguments"]) for c in reply.tool_calls]
+    assert calls == [(c["function"]["name"], c["function"]["arguments"]) for c in joined.get("tool_calls", ())]
+    assert (reply.text, reply.reasoning) == (joined["content"] or "", joined.get("reasoning_content", ""))
+    assert assembler.body().get("usage") == usage
 
 
 def test_two_calls_with_one_id_get_ids_of_their_own() -> None:

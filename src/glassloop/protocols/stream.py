@@ -11,8 +11,9 @@ import json
 from typing import NamedTuple
 
 from ..gears import Turn
+from ..joining import Joiner
 from ..types import Delta, Move, Reply
-from .joining import Joiner, join
+from .joining import join
 from .listeners import JsonListener, LabelListener, Listener, Mouth, PlainListener, call_text
 from .moves import IdFactory, new_id
 from .read_constrained import read_constrained
