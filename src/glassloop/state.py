@@ -127,7 +127,7 @@ class State:
 
     @property
     def seconds(self) -> float:
-        """Wall time from the start to the last event."""
+        """Wall time from the start to the last event, without what was spent waiting for a person."""
         return max(0.0, self.last_at - self.begun_at)
 
     @property
@@ -231,11 +231,18 @@ class State:
 
     @_apply.register
     def _(self, event: ApprovalAsked) -> None:
+        self._left_out(self.asked.get(event.call.id), event)  # asked once more: the run was paused in between
         self.asked[event.call.id] = event
 
     @_apply.register
     def _(self, event: ApprovalGiven) -> None:
+        self._left_out(self.asked.get(event.call_id), event)
         self.approvals[event.call_id] = event
+
+    def _left_out(self, asked: ApprovalAsked | None, now: Event) -> None:
+        """Leave the time that a person took to decide out of the run's: limits and `seconds` count work alone."""
+        if asked is not None and asked.at and now.at:
+            self.begun_at += max(0.0, now.at - asked.at)
 
     @_apply.register
     def _(self, event: CallStarted) -> None:
