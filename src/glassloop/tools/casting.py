@@ -116,7 +116,7 @@ class Casting:
                 value = items(value, path, trail) if items else value
             elif kind is str:
                 if needs_text and not self.result and not quietly(check, value, trail.found):
-                    value = self._reword(value, schema, path, trail)
+                    value = self._reword(value, schema, path, trail, nullable="null" in (kinds or ()))
             elif kind is float and whole and value.is_integer():
                 value = trail.mended("integer", path, value, int(value))
             elif isinstance(value, tuple):
@@ -156,8 +156,10 @@ class Casting:
             return trail.mended("text", path, value, str(value))
         return value
 
-    def _reword(self, text: str, schema: Schema, path: str, trail: Trail) -> Any:
+    def _reword(self, text: str, schema: Schema, path: str, trail: Trail, *, nullable: bool) -> Any:
         """Find another form of a text that breaks its format, pattern or length: without quotes, width, spaces."""
+        if nullable and scalars.nullish(text):
+            return trail.mended("null", path, text, None)
         form = schema.get("format")
         forms = [to_format(text, form) if isinstance(form, str) else None]
         forms += [text.strip(), scalars.width(text), scalars.unquoted(scalars.width(text)).strip()]
