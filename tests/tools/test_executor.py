@@ -123,6 +123,21 @@ def test_reads_run_side_by_side_and_answer_in_the_order_of_the_calls():
     assert [o.data for o in run.observations] == ["shelf 1", "shelf 2", "shelf 3"]
 
 
+@pytest.mark.parametrize(("language", "said"), [("en", "the result: given"), ("zh", "结果：给出的是")])
+@pytest.mark.parametrize("risk", ["read", "write"])
+def test_a_result_of_another_type_is_an_error_about_the_result(risk: Any, language: Any, said: str) -> None:
+    @tool(returns=int, risk=risk)
+    def count(city: str) -> Any:
+        """Counts. Use it for counting."""
+        return "lots"
+
+    run = agent([count], calls(("count", {"city": "Hull"})), language=language, approver=lambda _: True).run("Hull?")
+    content = json.loads(run.observations[0].content)
+    assert content["status"] == "error" and said in content["reason"] and '"lots"' in content["reason"]
+    assert "argument" not in content["reason"] and "参数" not in content["reason"]
+    assert bool(content["hint"]) == (risk == "read")  # whoever hears of other arguments would do a write again
+
+
 def test_reads_that_must_not_run_at_once_do_not():
     inside, most = 0, 0
 

@@ -24,7 +24,7 @@ from .finality import looks_unfinished
 from .names import nearest_name, resolve
 from .permission import Permission, approval_hash
 from .provenance import examples_taken, explain_sources, policy_verdict, sources_of
-from .schema import cast, check_result, explain
+from .schema import cast, check_result, explain, explain_result
 from .threads import ToolExit
 
 if TYPE_CHECKING:
@@ -404,8 +404,11 @@ class ToolExecutor:
         if tool.returns_schema is not None:
             result = check_result(tool.returns_schema, data)
             if result.problems:
-                reason = self.words(state, "bad_result", name=tool.name, what=str(result.problems[0]))
-                return self._observe(item, "error", shapes.error(reason, "", tool.limit), data)
+                what = explain_result(result.problems, state.language)
+                reason = self.words(state, "bad_result", name=tool.name, what=what)
+                # A write has happened all the same: nothing is said of trying again.
+                advice = self.words(state, "failed_hint") if tool.risk == "read" else ""
+                return self._observe(item, "error", shapes.error(reason, advice, tool.limit), data)
             data, repairs = result.value, (*repairs, *result.repairs)
         content = shapes.clean(data, tool.limit, keep=tool.keep, drop=tool.drop)
         if content.startswith('{"status":"error"'):

@@ -165,6 +165,14 @@ def explain(problems: Sequence[Problem], declaration_name: str, schema: Any, lan
     return reason, advice
 
 
+def explain_result(problems: Sequence[Problem], language: str = "en") -> str:
+    """Say what is wrong with a tool's result: the first problem, without advice, for no model can mend it."""
+    found = problems[0]
+    text = found.wanted if found.rule == "internal" else wanted(found.rule, found.limit, language)
+    key = "line_missing" if found.rule == "required" else "line"
+    return say(key, language, path=found.path or say("result", language), given=found.given, wanted=text)
+
+
 def _line(given: Problem, language: str) -> str:
     path = given.path or say("path", language)
     gap = say("gap", language)
