@@ -97,23 +97,19 @@ def test_what_streams_is_what_was_read(protocol: str, pieces: list[str]) -> None
     assert answers.strip() in closed.move.answer or ("</think>" in text and answers.strip() in closed.move.thought)
 
 
+UNITS = ["{", "}", "{}", "}{", "[[", "[{}]", '"', "\\", '{"a": ["C" "', "Action: search\n", "思考：", "</think>", "*\n"]
+UNITS += ["<tool_call>", "<tool_call>\n{}\n", "</tool_call>", "[TOOL_CALLS]{", "<|im_end|>", "<parameter=query>", "<"]
+UNITS += ["```json\n", "```\n", '[{"name": "x", "arguments": {}}]']
+HEADS = ["", "Action: search\nAction Input: {", '{"name": "search", "arguments": {"query": "']
+
+
 @pytest.mark.parametrize("protocol", ["text", "native", "constrained"])
-@pytest.mark.parametrize(
-    "unit", ["{", "}", '"', "Action: search\n", "思考：", "<tool_call>", "```json\n", '{"a": ["C" "', "\\", "[["]
-)
+@pytest.mark.parametrize("unit", UNITS)
 def test_reading_grows_no_faster_than_the_text(protocol: str, unit: str) -> None:
     def seconds(size: int) -> float:
-        text = unit * (size // len(unit))
-        return cost(lambda: glassloop.read(text, TOOLS, protocol), times=3)
+        texts = [head + unit * (size // len(unit)) for head in HEADS]
+        return cost(lambda: [glassloop.read(text, TOOLS, protocol) for text in texts])
 
     # Eight times the text: linear is 8, quadratic 64. Below some milliseconds the clock says nothing.
-    small, large = seconds(8_000), seconds(64_000)
+    small, large = seconds(16_000), seconds(128_000)
     assert large <= 30 * max(small, 0.003), (small, large)
-
-
-@pytest.mark.parametrize("protocol", ["text", "native", "constrained"])
-@pytest.mark.parametrize("key", ["reason", "why", "status", "type"])
-def test_an_argument_that_is_named_like_a_side_key_is_kept(protocol: str, key: str) -> None:
-    tool = {"name": "refund", "parameters": _object(True, order={"type": "string"}, **{key: {"type": "string"}})}
-    move = glassloop.read(json.dumps({"name": "refund", "order": "A1", key: "broken"}), [tool], protocol)
-    assert [c.arguments for c in move.calls] == [{"order": "A1", key: "broken"}]

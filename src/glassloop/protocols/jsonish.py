@@ -3,7 +3,8 @@
 A `Scanner` owes two things: where a bracket that opens here closes again, with strings
 and escapes respected, and whether a strict JSON value begins here. It keeps an account
 of the characters it has looked at in vain: past a small multiple of the text's length it
-finds nothing more, so that a megabyte of braces or quotes costs no more than one reading.
+finds nothing more, so that a megabyte of braces, of empty objects or of quotes costs no more
+than one reading.
 """
 
 from __future__ import annotations
@@ -18,6 +19,12 @@ MAX_DEPTH = 200
 MOST_MENDED = 20_000
 """Characters after an unclosed bracket that are still worth mending."""
 
+MOST_TOKENS = 50_000
+"""Brackets and strings that one bracket may hold and still be looked through piece by piece."""
+
+MOST_VALUES = 5_000
+"""More values than this that were no calls, and none that follow is looked at."""
+
 OPENERS = "{[｛［"
 _PARTNER = {"}": "{", "]": "[", ")": "("}
 _PLAIN = str.maketrans("｛｝［］（）", "{}[]()")
@@ -29,6 +36,9 @@ _BRACKETS = r"[{}\[\]()｛｝［］]"
 _TOKEN = re.compile(f"{_DOUBLE}|{_CURLY}|{_BRACKETS}", re.DOTALL)
 _TOKEN_SINGLE = re.compile(f"{_DOUBLE}|{_CURLY}|{_SINGLE}|{_BRACKETS}", re.DOTALL)
 _SINGLE_STYLE = re.compile(r"[{\[(｛][\s{\[(]{0,40}(?:[\w.-]{1,60}\s{0,4}[:=(]\s{0,4}[\[{(]?\s{0,4})?'")
+
+TOKEN_COST = 8
+"""Characters that could be skipped in the time one bracket takes."""
 
 MISSING: Any = object()
 """No value; `None` is one."""
@@ -82,13 +92,18 @@ class Scanner:
         self.looked_at = 0
         """Characters looked at in vain so far."""
         self._limit = 2 * len(text) + 4096
+        self._values = 0
         self._to_mend = 4 * MOST_MENDED
         self._ends: dict[int, int | None] = {}
 
     @property
     def spent(self) -> bool:
         """Whether nothing more will be found: the account is used up."""
-        return self.looked_at > self._limit and self._to_mend < 0
+        return (self.looked_at > self._limit and self._to_mend < 0) or self._values > MOST_VALUES
+
+    def pass_over(self) -> None:
+        """Take a value that was read and is no call off the account."""
+        self._values += 1
 
     @property
     def hopeful(self) -> bool:
@@ -128,8 +143,13 @@ class Scanner:
         tokens = _TOKEN_SINGLE if _SINGLE_STYLE.match(self.text, start) else _TOKEN
         stack: list[str] = []
         at = start
-        for found in tokens.finditer(self.text, start):
+        count = 0
+        for count, found in enumerate(tokens.finditer(self.text, start)):
             token, at = found.group(), found.end()
+            if count > MOST_TOKENS:
+                # So much is data that a program wrote, and then it is strict; or it is nothing.
+                value, end = self.value(start)
+                return None if value is MISSING else end
             if len(token) > 1 or token in "\"'“”":
                 continue
             token = token.translate(_PLAIN)
@@ -143,5 +163,5 @@ class Scanner:
                     pass
                 if not stack:
                     return at
-        self.looked_at += max(16, at - start)
+        self.looked_at += max(16, at - start) + TOKEN_COST * count
         return None

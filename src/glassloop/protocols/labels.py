@@ -82,14 +82,15 @@ _MARKS = r"[^\w\n{}\"'`(]"
 
 
 @cache
-def _pattern() -> re.Pattern[str]:
-    return re.compile(
-        rf"^(?P<decoration>{_MARKS}{{0,16}}(?:(?:step|步骤|第)?[ \t]*\d{{1,3}}[ \t]*[步.)、:：-]*[ \t]*)?"
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """A label right here, and a label after a line break: the break is what the engine finds fast."""
+    here = (
+        rf"(?P<decoration>{_MARKS}{{0,16}}(?:(?:step|步骤|第)?[ \t]*\d{{1,3}}[ \t]*[步.)、:：-]*[ \t]*)?"
         rf"{_MARKS}{{0,8}})(?P<word>{_alternatives(PARTS)})"
         r"(?P<tail>[ \t]*#?\d{0,3}[ \t]*[*_\]】>`)]{0,4}[ \t]*(?P<colon>[:：﹕∶]|=>|->)?[*_`]{0,3})"
-        r"(?P<rest>[ \t]*(?=\n|\Z))?",
-        re.MULTILINE | re.IGNORECASE,
+        r"(?P<rest>[ \t]*(?=\n|\Z))?"
     )
+    return re.compile(f"^{here}", re.MULTILINE | re.IGNORECASE), re.compile(rf"\n{here}", re.IGNORECASE)
 
 
 @cache
@@ -110,8 +111,8 @@ def inline_observation() -> re.Pattern[str]:
 
 def next_label(text: str, at: int) -> Label | None:
     """Return the next label from `at` on that begins a line."""
-    pattern = _pattern()
-    while found := pattern.search(text, at):
+    here, below = _patterns()
+    while found := here.match(text, at) or below.search(text, at):
         decoration = found.group("decoration")
         own_line = found.group("rest") is not None
         colon = found.group("colon") is not None
@@ -122,7 +123,7 @@ def next_label(text: str, at: int) -> Label | None:
             plain = _plain(found.group("word"))
             return Label(
                 part=_part_of()[plain],
-                start=found.start(),
+                start=found.start("decoration"),
                 end=found.end("tail"),
                 strong=colon or tagged,
                 own_line=own_line,
@@ -133,13 +134,21 @@ def next_label(text: str, at: int) -> Label | None:
     return None
 
 
+_COLON = re.compile("[:：]")
+
+
 def _closed(found: re.Match[str]) -> bool:
     return any(c in found.group("tail") for c in "*_]】")
 
 
 def inline_labels(text: str) -> list[Label]:
     """Return labels anywhere in a text, for a reply that runs them together on one line."""
-    return [
-        Label(_part_of()[_plain(m.group("word"))], m.start(), m.end(), True, False, False, "")
-        for m in _inline().finditer(text[:20_000])
-    ]
+    found: list[Label] = []
+    at = 0
+    # A label ends in a colon, and has none before it: only what stands before each colon is searched.
+    for colon in _COLON.finditer(text, 0, 20_000):
+        m = _inline().search(text, max(at, colon.start() - 80), colon.end())
+        at = colon.end()
+        if m:
+            found.append(Label(_part_of()[_plain(m.group("word"))], m.start(), m.end(), True, False, False, ""))
+    return found

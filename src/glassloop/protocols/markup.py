@@ -16,26 +16,11 @@ from .arguments import call_arguments
 from .examples import REACH, is_example
 from .jsonish import MISSING, OPENERS, Scanner
 from .names import resolve
+from .openings import FUNCTION_TAG, INDENT, OPENING, is_sure, next_opening
 from .rescue import Problem, mend
 from .shapes import MOST_DRAFTS, Draft, drafts_in
 from .tags import CLOSING, PAIRED, read_function_tag, read_key_value_tags, read_name_tag
 
-OPENING = re.compile(
-    r"<(?:\w+:)?(?:tool_calls?|function_calls?|functioncall|toolcalls?|tools?|tool_use|tool_code|call|action|invoke_tools?)>"
-    r"|\[TOOL_CALLS?\]|\[TOOL_REQUEST\]|<｜DSML｜(?:function|tool)_calls>"
-    r"|<\|(?:python_tag|tool_calls?|tool_call_start|START_ACTION|tools_prefix|action_start|tool_calls_section_begin|"
-    r"tool_call_begin|tool_calls_begin|function_call|plugin|interpreter)\|?>"
-    r"|<[|｜]tool[▁_]calls?[▁_]begin[|｜]>|<start_function_call>|functools(?=\[)|>>>(?=\w)"
-    r"|<\|channel\|>commentary(?=\s+to=)|<\|start\|>assistant(?=\s*<\|channel\|>commentary|\s+to=)",
-    re.IGNORECASE,
-)
-FUNCTION_TAG = re.compile(
-    r"<(?:[｜|]?\w+[｜|:])?(?:function|invoke|tool|call)(?:=|\s+name\s*=\s*)[\"']?([^\"'>\n]{1,120})[\"']?\s*>",
-    re.IGNORECASE,
-)
-_START = re.compile(
-    rf"({OPENING.pattern})|({FUNCTION_TAG.pattern})|(^[ \t]*(?:```|~~~))|(`)|([{OPENERS}])", re.I | re.M
-)
 _JUNK = re.compile(
     r"(?:[\s;,]+|</?(?:\w+:)?[a-z_]*(?:tool|function|call|action|parameters?|arguments?)[a-z_]*>|</?[｜|]DSML[｜|]\w*>|\[/?[A-Z_]{3,20}\]"
     r"|<[|｜][^<>\n]{1,40}?[|｜]?>|<\w+[|｜]>|<(?:start|end)_function_(?:call|response)>|(?:```|~~~)[\w]*){1,16}"
@@ -54,6 +39,13 @@ _TOKENS_GEMMA = (
 )
 _LINE_END = re.compile(r"[ \t]*(?:[;,.]?[ \t]*(?:\n|\Z)|[;,}\]{`<\[]|[.,;][ \t])")
 
+
+_SEPARATORS = re.compile(r"[\s;,]*")
+_FENCE_HEAD = re.compile(r"[\w+-]*[ \t]*\n?")
+_FENCE_END = re.compile(r"\s*(?:```|~~~|\Z)")
+_FENCE_LEFT = re.compile(r"[ \n\r\t`]*\Z")
+_LIST_END = re.compile(r"\s*\]")
+_CALL_HEAD = re.compile(r'[\[{\s]{1,40}"(?:name|tool|tool_name|action|function)"\s*:\s*"([^"]+)"\s*,')
 
 LONGEST_LINE = 1000
 """Characters before a bracket that say whether it begins a line."""
@@ -109,13 +101,14 @@ class _Search:
         self._closes = -1
         self._unclosed = False
         self._begins = len(text) - len(text.lstrip())
-        self._ends_fenced = text.rstrip().endswith(("```", "~~~"))
+        self._finish = len(text.rstrip())
+        self._ends_fenced = text.endswith(("```", "~~~"), 0, self._finish)
         self.spans: list[tuple[int, int]] = []
 
     def run(self) -> Found:
         """Look at every place where a call could begin."""
         at = 0
-        while found := _START.search(self.text, at):
+        while found := next_opening(self.text, at, brackets=not self.scanner.spent):
             start = found.start()
             if found.group(1):
                 at = self._envelope(start, found.end())
@@ -137,6 +130,11 @@ class _Search:
             self.found.start, self.found.end = self.spans[0][0], self.spans[-1][1]
         return self.found
 
+    def _inline(self, start: int) -> bool:
+        """Whether anything stands before this place on its line."""
+        near = max(0, start - LONGEST_LINE)
+        return bool(self.text[max(near, self.text.rfind("\n", near, start) + 1) : start].strip())
+
     # -- what was found ----------------------------------------------------------------
 
     def _take(self, start: int, end: int, drafts: list[Draft], name: str, *, marked: bool = False) -> int:
@@ -156,13 +154,13 @@ class _Search:
 
     def _follows_call(self, start: int) -> bool:
         """Whether only separators stand between the last call and this place."""
-        return bool(self.spans) and not self.text[self.spans[-1][1] : start].strip(" \n\r\t;,")
+        return bool(self.spans) and _SEPARATORS.fullmatch(self.text, self.spans[-1][1], start) is not None
 
     # -- envelopes ---------------------------------------------------------------------
 
     def _envelope(self, start: int, end: int) -> int:
         at, taken = end, False
-        inline = bool(self.text[self.text.rfind("\n", 0, start) + 1 : start].strip())
+        inline = self._inline(start)
         while True:
             junk = _JUNK.match(self.text, at)
             at = junk.end() if junk else at
@@ -174,7 +172,7 @@ class _Search:
                 self.spans.append((start, stop))
                 return stop
             if not drafts:
-                sure = not taken and _is_sure(self.text, start, at)
+                sure = not taken and self._is_sure(start, at)
                 self.found.unread = self.found.unread or (sure and not self._shown(start))
                 break
             closed = PAIRED.match(self.text, stop)
@@ -184,6 +182,10 @@ class _Search:
             if not _continues(self.text, at):
                 return at
         return at if taken else end
+
+    def _is_sure(self, start: int, at: int) -> bool:
+        """Whether the reply begins with the token of a call here, and goes on behind it."""
+        return start <= self._begins and at < self._finish and is_sure(self.text, start)
 
     def _shown(self, start: int) -> bool:
         """Whether what begins here is only an example."""
@@ -295,18 +297,18 @@ class _Search:
         if tag is None or self._shown(start):
             return found.end()
         read = read_function_tag(self.text, tag.group(1), tag.end(), self.scanner)
-        inline = bool(self.text[self.text.rfind("\n", 0, start) + 1 : start].strip())
+        inline = self._inline(start)
         drafts, end = self._checked([read.draft], read.end, inline)
         return self._take(start, end, drafts, "call in tags", marked=True) if drafts else found.end()
 
     def _fence(self, start: int, end: int) -> int:
         """Read a fenced block that holds nothing but calls; step over any other one."""
-        head = re.compile(r"[\w+-]*[ \t]*\n?").match(self.text, end)
+        head = _FENCE_HEAD.match(self.text, end)
         at = head.end() if head else end
         language = self.text[end:at].strip().lower()
         drafts: list[Draft] = []
         while True:
-            junk = re.compile(r"[\s;,]*").match(self.text, at)
+            junk = _SEPARATORS.match(self.text, at)
             at = junk.end() if junk else at
             got: tuple[list[Draft], int] = ([], at)
             if at < len(self.text) and self.text[at] in OPENERS:
@@ -322,10 +324,11 @@ class _Search:
                 break
             drafts += got[0]
             at = got[1]
-        closing = re.compile(r"\s*(?:```|~~~|\Z)").match(self.text, at)
-        rest = self.text[closing.end() :] if closing else ""
-        if drafts and closing and not is_example(self.text[max(0, start - REACH) : start], rest):
-            return self._take(start, closing.end(), drafts, "call in a fence")
+        closing = _FENCE_END.match(self.text, at) if drafts else None
+        if closing:
+            behind = self.text[closing.end() : closing.end() + LONGEST_LINE]
+            if not is_example(self.text[max(0, start - REACH) : start], behind):
+                return self._take(start, closing.end(), drafts, "call in a fence")
         close = None if self._unclosed else _CLOSING_LINE.search(self.text, max(at, end))
         self._unclosed = close is None  # then no later fence is closed either, and nobody looks again
         return close.end() if close else max(at, end)
@@ -348,14 +351,18 @@ class _Search:
         if drafts and all(d.strict or resolve(d.name, self.tools) for d in drafts):
             if any(resolve(d.name, self.tools) for d in drafts):
                 return drafts, end
-            if not self.text[:at].strip(" \n\r\t`json") and not self.text[end:].strip(" \n\r\t`"):
+            if self._is_alone(at, end):
                 return drafts, end
+        self.scanner.pass_over()
         return [], end
 
+    def _is_alone(self, start: int, end: int) -> bool:
+        """Whether a value is the whole reply, fenced or not."""
+        head = self.text[self._begins : start] if start - self._begins < INDENT else "text"
+        return not head.strip(" \n\r\t`json") and _FENCE_LEFT.match(self.text, end) is not None
+
     def _is_cut_call(self, at: int) -> bool:
-        head = re.compile(r'[\[{\s]{1,40}"(?:name|tool|tool_name|action|function)"\s*:\s*"([^"]+)"\s*,').match(
-            self.text, at
-        )
+        head = _CALL_HEAD.match(self.text, at)
         return bool(head and resolve(head.group(1), self.tools, near=False))
 
     def _bare(self, start: int) -> int:
@@ -378,7 +385,7 @@ class _Search:
         if self.text[at : at + 1] != "[" or not _PYTHON_CALL.match(self.text, at + 1):
             return None
         drafts, end = self._python_calls(at + 1)
-        closing = re.compile(r"\s*\]").match(self.text, end)
+        closing = _LIST_END.match(self.text, end)
         return (drafts, closing.end()) if drafts and closing else None
 
     def _python_calls(self, at: int) -> tuple[list[Draft], int]:
@@ -402,7 +409,7 @@ class _Search:
                     break
                 drafts.append(Draft(name, given[0], given[1]))
                 at = end
-            more = re.compile(r"[\s;,]*").match(self.text, at)
+            more = _SEPARATORS.match(self.text, at)
             if more is None or not _PYTHON_CALL.match(self.text, more.end()):
                 break
             at = more.end()
@@ -424,15 +431,6 @@ class _Search:
                 drafts = [Draft(longest, value, self.mends)] if isinstance(value, dict) else []
         if drafts and not text[end:].strip(" \n\r\t;`"):
             self._take(start, len(text), drafts, "call in the text")
-
-
-_SURE = re.compile(
-    r"<\|python_tag|\[TOOL_CALLS|<[|｜]tool|<tool_call|<function_call|<\|START_ACTION|<\|action_start", re.I
-)
-
-
-def _is_sure(text: str, start: int, at: int) -> bool:
-    return not text[:start].strip() and bool(text[at:].strip()) and _SURE.match(text, start) is not None
 
 
 def _continues(text: str, at: int) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from ..types import Repair
-from .jsonish import MISSING, Scanner, decode
+from .jsonish import MAX_DEPTH, MISSING, Scanner, decode
 
 Problem = Literal["", "empty", "cut", "several", "broken"]
 
@@ -23,6 +23,13 @@ SHOWN = 120
 
 MOST_FOR_LIBRARY = 20_000
 """Longer texts are not given to the JSON library, whose time grows faster than its input."""
+
+
+MOST_MENDED = 100_000
+"""Longer texts get the first passes only: what is so long and still broken is data, or a model run wild."""
+
+FIRST_PASSES = 3
+"""Fences, full width and surplus brackets; raw line breaks are let through by the decoder itself."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +74,7 @@ def mend(text: str) -> Mended:
         return Mended(value)
     done: list[Repair] = []
     current = stripped
-    for step in PASSES:
+    for step in PASSES if len(stripped) <= MOST_MENDED else PASSES[:FIRST_PASSES]:
         changed = step.mend(current)
         if changed != current:
             done.append(Repair(step.name, before=shown(current), after=shown(changed), guessed=step.guessed))
@@ -275,6 +282,8 @@ def _unclosed_brackets(text: str) -> str:
                 return text
         elif found.group(2) in "{[":
             stack.append("}" if found.group(2) == "{" else "]")
+            if len(stack) > MAX_DEPTH:
+                return text
         elif found.group(2) in stack:
             while stack.pop() != found.group(2):
                 pass

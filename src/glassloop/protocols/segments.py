@@ -89,7 +89,8 @@ class _Cutter:
         self.tools = tools
         self.scanner = Scanner(text)
         self.labels: list[Label] = []
-        self.fences = [found.start() for found in _FENCE_LINE.finditer(text)]
+        fenced = "```" in text or "~~~" in text
+        self.fences = [found.start() for found in _FENCE_LINE.finditer(text)] if fenced else []
         self.repairs: list[Repair] = []
         self.cut: int | None = None
 

@@ -20,7 +20,8 @@ _CLOSE = re.compile(
     r"|<\|end\|>(?=\s*(?:<\|start\|>|\Z))|(?=<\|channel\|>(?:final|commentary))",
     re.IGNORECASE,
 )
-_HINT = re.compile(r"think|reason|reflection|scratchpad|<\|channel\|>|thought", re.IGNORECASE)
+_HINTS = ("think", "reasoning>", "reflection>", "scratchpad>", "<|channel|>", "_of_thought")
+_SIGNS = ("<", "[", "◁")
 _FENCE = re.compile(r"^[ \t]*```", re.MULTILINE)
 _WINDOW = 2000
 """How far back on its line a quote is looked for."""
@@ -39,7 +40,10 @@ class Parted:
 
 def part_thinking(text: str) -> Parted:
     """Part a reply into thinking and saying."""
-    if not _HINT.search(text):
+    if not any(sign in text for sign in _SIGNS):
+        return Parted("", text)
+    plain = text.lower()
+    if not any(hint in plain for hint in _HINTS):
         return Parted("", text)
     blocks = _Blocks(text)
     thoughts: list[str] = []

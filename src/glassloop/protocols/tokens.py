@@ -26,15 +26,12 @@ def cut_turn_end(text: str) -> tuple[str, tuple[Repair, ...]]:
     """Return a text without what follows the token that ends its turn."""
     if not _SIGN.search(text):
         return text, ()
-    clean = text
-    ended = _TURN_END.search(clean)
-    while ended:
-        if clean[: ended.start()].strip():
-            clean = clean[: ended.start()]
-            break
-        clean = clean[ended.end() :]
-        ended = _TURN_END.search(clean)
-    return _noted(text, clean)
+    at = 0
+    for ended in _TURN_END.finditer(text):
+        if text[at : ended.start()].strip():
+            return _noted(text, text[at : ended.start()])
+        at = ended.end()
+    return _noted(text, text[at:])
 
 
 def strip_edges(text: str) -> tuple[str, tuple[Repair, ...]]:
