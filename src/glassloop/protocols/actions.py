@@ -27,7 +27,7 @@ from .jsonish import MISSING, OPENERS, Scanner
 from .labels import is_listed
 from .names import mentioned, resolve
 from .rescue import mend, shown
-from .shapes import Draft, drafts_in
+from .shapes import ANSWER_KEYS, Draft, drafts_in
 
 
 @dataclass(frozen=True)
@@ -163,6 +163,14 @@ def _is_value(inner: str, tool: Declaration) -> bool:
     return inner.strip()[:1] in ("{", "｛") or keyword_arguments(inner, tool) is not None
 
 
+def _finish_given(given: str) -> str:
+    """Return the answer that is the input of a finish action, out of the object that holds nothing else."""
+    mended = mend(given) if given.lstrip()[:1] == "{" else None
+    held = cast("dict[str, Any]", mended.value) if mended and isinstance(mended.value, dict) else {}
+    value = next(iter(held.values())) if len(held) == 1 and next(iter(held)) in ANSWER_KEYS else None
+    return value.strip() if isinstance(value, str) else given.strip()
+
+
 def _finish_inner(inner: str) -> str:
     """Return the answer inside `Finish[…]` or `finish(answer="…")`."""
     inner = inner.strip()
@@ -250,7 +258,7 @@ def _unknown(value: str, given: str | None, tools: Mapping[str, Declaration]) ->
     if named is not None:
         return _with_input(named.tool, given, named.repairs, tools)
     if is_listed("finish", value):
-        return Written(finish=(given or "").strip())
+        return Written(finish=_finish_given(given or ""))
     names = mentioned(value, tools) if len(value) <= 300 else []
     leads = len(names) == 1 and value.startswith(names[0]) and sole_parameter(tools[names[0]]) is not None
     if len(names) == 1 and given and (leads or unfenced(given)[:1] in ("{", "｛")):

@@ -134,6 +134,26 @@ def next_label(text: str, at: int) -> Label | None:
     return None
 
 
+@cache
+def _step_words() -> tuple[str, ...]:
+    return tuple(sorted({w.casefold() for key in ("thought", "action") for w in words(key)}, key=len, reverse=True))
+
+
+_TO_COLON = re.compile(r"[ \t]*#?\d{0,3}[ \t]*[*_\]】>`)]{0,4}[ \t]*(?P<colon>[:：])?")
+
+
+def begins_step(start: str) -> bool | None:
+    """Whether a reply that begins so begins with a thought or action label; None while more of it must be seen."""
+    bare = start.lstrip("*#_->【 \t\n").casefold()
+    word = next((w for w in _step_words() if bare.startswith(w)), "")
+    if not word:
+        return None if any(w.startswith(bare) for w in _step_words()) else False
+    tail = _TO_COLON.match(bare, len(word))
+    if tail is not None and tail.group("colon"):
+        return True
+    return None if tail is not None and tail.end() == len(bare) and len(bare) < len(word) + 8 else False
+
+
 _COLON = re.compile("[:：]")
 
 

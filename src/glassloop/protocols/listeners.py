@@ -11,7 +11,7 @@ import json
 import re
 from typing import Any, Protocol
 
-from .labels import next_label
+from .labels import begins_step, next_label
 from .markup import FUNCTION_TAG, OPENING
 from .shapes import ANSWER_KEYS, ARGUMENT_KEYS, NAME_KEYS, SIDE_KEYS, THOUGHT_KEYS, WRAPPERS
 
@@ -222,8 +222,11 @@ class PlainListener:
             start = self.text.lstrip()
             if not start or any(n.startswith(start[: len(n)]) and len(start) < len(n) for n in self.names):
                 return
+            labelled = begins_step(start)
+            if labelled is None:
+                return
             self.begun = True
-            if any(start.startswith(n) for n in self.names):
+            if labelled or any(start.startswith(n) for n in self.names):
                 self.silent = True
                 return
         while self.text and not self.silent:

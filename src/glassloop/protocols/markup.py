@@ -370,7 +370,8 @@ class _Search:
             return start + 1
         near = max(0, start - LONGEST_LINE)
         line = self.text[max(near, self.text.rfind("\n", near, start) + 1) : start].strip()
-        fresh = not line or self._follows_call(start) or line[-1] in ":：.。!！>*"
+        # After a bare `>` stands a quotation, after one that closes a tag a call may stand.
+        fresh = not line or self._follows_call(start) or (line[-1] in ":：.。!！>*" and line.strip("> ") != "")
         drafts, end = self._strict_json(start)
         if not drafts:
             return max(end, start + 1)

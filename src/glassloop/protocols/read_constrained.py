@@ -7,11 +7,13 @@ other key names, a bare call, a list of calls, or text; the last is read as `rea
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, cast
 
 from ..gears import Turn
 from ..types import Move, Repair, Reply
-from .jsonish import MISSING, OPENERS
+from .examples import is_example
+from .jsonish import MISSING, OPENERS, Scanner
 from .labels import is_listed
 from .moves import IdFactory, Reading, new_id
 from .read_native import read_said
@@ -40,12 +42,12 @@ def read_constrained(reply: Reply, turn: Turn, *, make_id: IdFactory = new_id) -
     text = text.strip()
     bare = text.removeprefix("```json").removeprefix("```").lstrip()
     if not bare or bare[0] not in OPENERS:
-        return read_said(reading)
+        return _said(reading, text)
     mended = mend(text)
     if not mended.ok:
         if mended.problem == "cut" and _is_step(bare):
             return reading.fault("cut", said=text)
-        return read_said(reading)
+        return _said(reading, text)
     reading.thought = "\n".join(part for part in (reply.reasoning.strip(), parted.thought) if part)
     reading.repairs += [*tokens, *mended.repairs]
     move = _step(reading, mended.value, text)
@@ -53,6 +55,29 @@ def read_constrained(reply: Reply, turn: Turn, *, make_id: IdFactory = new_id) -
         reading.repairs.clear()
         return read_said(reading)
     return move
+
+
+_STEP_START = re.compile(
+    rf'^\s*(?={{\s*"(?:{"|".join((*THOUGHT_KEYS, *ANSWER_KEYS, "calls"))})"\s*:)', re.MULTILINE | re.IGNORECASE
+)
+
+
+def _said(reading: Reading, text: str) -> Move:
+    """Read a reply that is no step as a whole; a whole step with words around it is still the step, not the answer."""
+    move = read_said(reading)
+    if move.answer is None:
+        return move
+    found = _STEP_START.search(text)
+    value, end = Scanner(text).value(found.end()) if found else (MISSING, 0)
+    if found is None or not isinstance(value, dict) or is_example(text[: found.end()]):
+        return move
+    step = cast("dict[str, Any]", value)
+    thinks = any(isinstance(step.get(k), str) for k in THOUGHT_KEYS)
+    if not set(step) <= _KNOWN or (text[: found.end()].strip("`json \n") and not (thinks and len(step) > 1)):
+        return move
+    around = text[: found.end()] + text[end:]
+    reading.repairs.append(Repair("text around the step", before=shown(around.strip())))
+    return _object(reading, step, text[found.end() : end]) or move
 
 
 def _is_step(text: str) -> bool:

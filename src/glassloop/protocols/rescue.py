@@ -182,6 +182,10 @@ def _bare_keys(text: str) -> str:
 
 
 _BAD_ESCAPE = re.compile(r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(')|)")
+_STRAY = re.compile(r"(?<!\\)(?:\\\\)*\\(?![bfnrt]|u[0-9a-fA-F]{4})\w")
+_LETTER = re.compile(r"\\(?:([\"\\/])|(u[0-9a-fA-F]{4}|[nrt])|([bf])|(')|)")
+_PATH = re.compile(r'"(?:[A-Za-z]:\\|\\\\[^\\]|\.{1,2}\\)')
+_ESCAPED = re.compile(_STRING, re.DOTALL)
 
 
 def _bad_escapes(text: str) -> str:
@@ -194,6 +198,30 @@ def _bad_escapes(text: str) -> str:
         return "'" if found.group(2) else "\\\\"
 
     return _BAD_ESCAPE.sub(plain, text)
+
+
+def _mixed_escapes(text: str) -> str:
+    r"""Escape backslashes in strings that hold `\d` or `\P` beside `\n` or `\t`: which of them is an escape is a guess.
+
+    In a path all of them are letters; elsewhere `\b` and `\f` are, which nobody writes as the characters they name.
+    """
+    if "\\" not in text:
+        return text
+
+    def plain(found: re.Match[str]) -> str:
+        string = found.group()
+        if not _STRAY.search(string) or not any(m.group(2) or m.group(3) for m in _LETTER.finditer(string)):
+            return string
+        path = _PATH.match(string) is not None
+
+        def one(escape: re.Match[str]) -> str:
+            if escape.group(1) or (escape.group(2) and not path):
+                return escape.group()
+            return "'" if escape.group(4) else f"\\\\{escape.group(2) or escape.group(3) or ''}"
+
+        return _LETTER.sub(one, string)
+
+    return _ESCAPED.sub(plain, text)
 
 
 _SURPLUS = re.compile(r"[\s}\]);,`]*(?:</?[\w:|｜▁]+>?\s*)*\Z")
@@ -306,6 +334,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("python literals", _python_literals),
     Pass("trailing commas", _trailing_commas),
     Pass("bare keys", _bare_keys),
+    Pass("mixed escapes", _mixed_escapes, guessed=True),
     Pass("bad escapes", _bad_escapes),
     Pass("missing commas", _missing_commas, guessed=True),
     Pass("inner quotes", _inner_quotes, guessed=True),

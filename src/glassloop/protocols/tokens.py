@@ -8,7 +8,8 @@ from ..types import Repair
 
 _TURN_END = re.compile(
     r"<\|(?:im_end|eot_id|eom_id|end_of_turn|endoftext|end_of_text|return|END_OF_TURN_TOKEN|END_RESPONSE)\|>"
-    r"|<end_of_turn>|<｜end▁of▁sentence｜>|\[/?EOS\]|</s>(?=\s*(?:\Z|<s>|\[INST\]))",
+    r"|<end_of_turn>|<｜end▁of▁sentence｜>|\[/?EOS\]|</s>(?=\s*(?:\Z|<s>|\[INST\]))"
+    r"|<\|end\|>(?=\s*(?:\Z|<\|(?:user|assistant|system)\|>))",
 )
 _EDGE = (
     r"(?:<\|?/?[a-zA-Z_▁｜|]*(?:tool|function)[a-zA-Z_▁]*(?:call|calls|begin|end)[a-zA-Z_▁]*[|｜]?>"
