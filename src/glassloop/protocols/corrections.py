@@ -21,6 +21,7 @@ GROUP = "corrections"
 KIND_OF: dict[str, FaultKind] = {
     "empty": "empty",
     "unknown_tool": "unknown_tool",
+    "resting": "unknown_tool",
     "cut": "truncated",
     "cut_answer": "truncated",
     "cut_arguments": "truncated",
@@ -50,7 +51,7 @@ class Corrections:
             values: Further values of the sentence.
         """
         if not self.tools and key not in ("cut_answer", "no_action"):
-            key = {"empty": "empty", "unknown_tool": "no_tools", "cut": "cut_answer"}.get(key, key)
+            key = {"unknown_tool": "no_tools", "resting": "no_tools", "cut": "cut_answer"}.get(key, key)
         example = self.example(tool)
         filled = {
             "names": self._list([t.name for t in self.tools]),

@@ -7,6 +7,7 @@ right or it is a fault; a guess never lets a write through; a cut reply runs not
 from __future__ import annotations
 
 import json
+import re
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -29,6 +30,9 @@ CUT = frozenset(
 
 MOST_SAID = 600
 """Characters of a reply that was not understood that enter the history."""
+
+_NAME_END = re.compile(r"[\s({:（：]")
+"""What may stand behind a tool's name where its arguments were written in the same line."""
 
 IdFactory = Callable[[], str]
 
@@ -119,7 +123,10 @@ class Reading:
         return [ToolCall(self.make_id(), tool.name, arguments) for arguments in decoded.objects]
 
     def unknown(self, name: str, *, said: str = "") -> Move:
-        """End with the fault that no such tool exists; a name one letter off is asked about."""
+        """End with the fault that no such tool exists, or that it rests; a name one letter off is asked about."""
+        named = _NAME_END.split(name.strip(), maxsplit=1)[0]
+        if named in {tool.name for tool in self.turn.declared}:
+            return self.fault("resting", said=said, given=named)
         plain = name.strip().casefold()
         close = [n for n in self.offered if within_one_edit(plain, n.casefold())]
         near = self.corrections.near(close[0]) if len(close) == 1 else ""
