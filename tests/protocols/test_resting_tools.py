@@ -61,3 +61,9 @@ def test_a_name_nobody_declared_is_still_unknown() -> None:
     reply = Reply(text="", tool_calls=({"id": "1", "function": {"name": "weather_now", "arguments": "{}"}},))
     fault = protocol.read(reply, turn("en", STOCK)).fault
     assert fault is not None and fault.message.startswith("There is no tool named weather_now")
+
+
+@pytest.mark.parametrize("action", ["stock and price", "stock or something else", "stock: who knows"])
+def test_a_tool_that_is_offered_is_never_said_to_rest(action: str) -> None:
+    fault = TextProtocol().read(Reply(text=f"Action: {action}"), turn("en", STOCK)).fault
+    assert fault is None or "stock may not be called" not in fault.message

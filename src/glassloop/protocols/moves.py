@@ -7,7 +7,6 @@ right or it is a fault; a guess never lets a write through; a cut reply runs not
 from __future__ import annotations
 
 import json
-import re
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from ..types import Declaration, Fault, Move, Repair, Reply, ToolCall
 from .arguments import Decoded, decode_arguments
 from .corrections import Corrections, ProtocolName
 from .jsonish import MISSING
-from .names import by_name, resolve, within_one_edit
+from .names import by_name, mentioned, resolve, within_one_edit
 from .reason import stated_reason
 from .rescue import shown
 from .shapes import Draft
@@ -30,9 +29,6 @@ CUT = frozenset(
 
 MOST_SAID = 600
 """Characters of a reply that was not understood that enter the history."""
-
-_NAME_END = re.compile(r"[\s({:（：]")
-"""What may stand behind a tool's name where its arguments were written in the same line."""
 
 IdFactory = Callable[[], str]
 
@@ -124,9 +120,9 @@ class Reading:
 
     def unknown(self, name: str, *, said: str = "") -> Move:
         """End with the fault that no such tool exists, or that it rests; a name one letter off is asked about."""
-        named = _NAME_END.split(name.strip(), maxsplit=1)[0]
-        if named in {tool.name for tool in self.turn.declared}:
-            return self.fault("resting", said=said, given=named)
+        named = mentioned(name[:MOST_SAID], by_name(self.turn.declared))
+        if len(named) == 1 and named[0] not in self.offered:
+            return self.fault("resting", said=said, given=named[0])
         plain = name.strip().casefold()
         close = [n for n in self.offered if within_one_edit(plain, n.casefold())]
         near = self.corrections.near(close[0]) if len(close) == 1 else ""
